@@ -119,13 +119,13 @@ def aligned(x: Array) -> Array:
 
 
 def binary(name: str, x: Array, other: Any, reflected: bool) -> Any:
-    """`x op other`, or `other op x`; NotImplemented for what is no number and no array. A result without axes is a scalar of NumPy's."""
+    """`x op other`, or `other op x`; NotImplemented for what is neither a number nor an array. A result without axes is a scalar of NumPy's."""
     out = combined(name, x, other, reflected)
     return out if out is NotImplemented else scalar_or_array(out)
 
 
 def combined(name: str, x: Array, other: Any, reflected: bool) -> Any:
-    """NumPy's function of `x` and `other`, or of `other` and `x`, as an array; NotImplemented for what is no number and no array."""
+    """NumPy's function of `x` and `other`, or of `other` and `x`, as an array; NotImplemented for what is neither a number nor an array."""
     operand = other_operand(name, x, other)
     if operand is None:
         return NotImplemented
@@ -321,13 +321,13 @@ def dot(x: Array, other: Any) -> Any:
 
 
 def matmul(x: Array, other: Any, reflected: bool) -> Any:
-    """`x @ other`, or `other @ x`; NotImplemented for what is no array. A result without axes is a scalar of NumPy's."""
+    """`x @ other`, or `other @ x`; NotImplemented for what is not an array. A result without axes is a scalar of NumPy's."""
     out = matrix_product(x, other, reflected)
     return out if out is NotImplemented else scalar_or_array(out)
 
 
 def matrix_product(x: Array, other: Any, reflected: bool) -> Any:
-    """`numpy.matmul`, as an array; NotImplemented for what is no number and no array."""
+    """`numpy.matmul`, as an array; NotImplemented for what is neither a number nor an array."""
     operand = other_operand("matmul", x, other)
     if operand is None:
         return NotImplemented

@@ -1,4 +1,4 @@
-"""The kernels that more than one test file uses: run on every device, and compiled for devices that are not here."""
+"""The kernels that more than one test file uses: run on every device, and compiled for devices that are not present."""
 
 AXPY = """
 GPUKERN void axpy(const double a, GPUGLMEM const double *x, GPUGLMEM double *y, const int64_t n) {

@@ -1,4 +1,4 @@
-"""Compilers: their messages, their absence, their death, and binaries for devices that are not here."""
+"""Compilers: their messages, their absence, their death, and binaries for devices that are not present."""
 
 import os
 
@@ -100,10 +100,10 @@ def test_sources_that_cannot_be_read_are_named(ctx, tmp_path):
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("\nGPUKERN void k(struct S s) {}", "<source>:2: parameter `s` of `k` has type `struct S`, which is no scalar type and no pointer"),
+        ("\nGPUKERN void k(struct S s) {}", "<source>:2: parameter `s` of `k` has type `struct S`, which is neither a scalar type nor a pointer"),
         ("GPUKERN void k(int a, int a) {}", "<source>:1: `k` has two parameters `a`"),
         ("GPUKERN void k(int a, ...) {}", "<source>:1: `k` takes any number of arguments"),
-        ("GPUKERN struct S k(int a) {}", "<source>:1: `k` returns `struct S`, which is no scalar type"),
+        ("GPUKERN struct S k(int a) {}", "<source>:1: `k` returns `struct S`, which is not a scalar type"),
         ("GPUKERN void k(void (*f)(int)) {}", "<source>:1: parameter `arg0` of `k` is neither a scalar nor a pointer"),
         ("GPUKERN void k(int n) {\nVECTORIZE_OVER(i, n)\nVECTORIZE_OVER(j, n) END_VECTORIZE END_VECTORIZE }",
          "<source>:3: VECTORIZE_OVER stands inside another; write the inner loop as a plain `for`"),
@@ -142,7 +142,7 @@ def test_a_source_without_kernels_is_a_program_without_kernels(ctx):
     assert str(caught.value) == "the program has no kernel `anything`; it has none: mark one with GPUKERN"
 
 
-# devices that are not here --------------------------------------------------------------------------------------------------------
+# devices that are not present --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", kernels.ALL)
@@ -320,7 +320,7 @@ def test_a_missing_driver_is_named_with_what_was_tried(name, kind, library):
         pl.Context(name)
     if isinstance(caught.value, pl.DriverMissingError):
         assert isinstance(caught.value, OSError)
-        assert str(caught.value).startswith(f"the {kind} driver is not here: none of ") and library in str(caught.value)
+        assert str(caught.value).startswith(f"{kind} driver not found: none of ") and library in str(caught.value)
     else:
         assert f"device `{name}` was not found" in str(caught.value)
 

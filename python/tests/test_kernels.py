@@ -145,9 +145,9 @@ def test_a_grid_that_names_no_integer_argument_is_refused(ctx):
     for name in ("m", "x", "by"):
         with pytest.raises(pl.LaunchError) as caught:
             scale.with_grid(name)
-        expected = f"the grid of kernel `scale`: `{name}` is no integer argument of (double * x, double by, int32_t n)"
+        expected = f"the grid of kernel `scale`: `{name}` is not an integer argument of (double * x, double by, int32_t n)"
         assert str(caught.value) == expected
-    with pytest.raises(ValueError, match="the grid names `m`, which is no argument"):
+    with pytest.raises(ValueError, match="the grid names `m`, which is not an argument"):
         scale.with_grid(("m", 1))(np.ones(1), 1.0, 1)
 
 

@@ -48,7 +48,7 @@ def test_vectors_share_the_memory_of_data():
     with x.vec as v:
         v.scale(2)
         assert x.data_ro[1].tolist() == [4, 6], "it is the same memory"
-    assert x.data_ro_with_halos.ravel().tolist() == [0, 2, 4, 6, 8, 10, 12, 14, 8, 9, 10, 11], "ghosts are no part of it"
+    assert x.data_ro_with_halos.ravel().tolist() == [0, 2, 4, 6, 8, 10, 12, 14, 8, 9, 10, 11], "ghosts are not part of it"
     before = x.dat_version
     with x.vec_wo as v:
         v.set(1)

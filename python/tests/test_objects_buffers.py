@@ -142,7 +142,7 @@ BAD = [
     (lambda b: b.to_nplike(0, "f8", (2**62, 4)), IndexError, f"a view of {2**64 - 1} bytes at 0 does not fit into a buffer of 64 bytes"),
     (lambda b: b.to_nplike(0, "f8", -1), TypeError, "a shape is an integer or a tuple of them, none negative, not -1"),
     (lambda b: b.to_native(60, 8), IndexError, "a view of 8 bytes at 60 does not fit into a buffer of 64 bytes"),
-    (lambda b: b.allocate(8, alignment=3), pl.ObjectValueError, "the alignment 3 is no power of two"),
+    (lambda b: b.allocate(8, alignment=3), pl.ObjectValueError, "the alignment 3 is not a power of two"),
     (lambda b: b.allocate(2**63 - 1), MemoryError, f"a buffer of more than {2**63 - 1} bytes was asked for"),
     (lambda b: b.grow(2**63), MemoryError, f"a buffer of more than {2**63 - 1} bytes was asked for"),
     (lambda b: b.allocate(-1), OverflowError, "can't convert negative int to unsigned"),

@@ -134,7 +134,7 @@ def test_a_kernel_is_named_before_it_is_there_and_nothing_is_compiled_where_that
     with pytest.raises(ValueError, match="Kernels can only be called with named arguments; 1 without a name were given to run"):
         run(1)
     description = xo.Kernel(args=[xo.Arg(Element, name="el")], c_name="run")
-    context.add_kernels(sources=["this is no C"], kernels={"run": description}, compile=False)
+    context.add_kernels(sources=["this is not C"], kernels={"run": description}, compile=False)
     assert description.get_classes() == [Element]
     with pytest.raises(ValueError, match="Kernel run is not compiled yet"):
         run(el=Element(knl=1))

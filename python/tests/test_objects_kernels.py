@@ -299,7 +299,7 @@ def test_a_class_may_be_written_in_c_alone(ctx):
 def test_a_type_that_is_not_among_the_classes_is_refused(ctx):
     message = words(lambda: ctx.compile(SOURCE), pl.SourceError)
     assert message == (
-        "<source>:2: parameter `c` of `scale` has type `Cells`, which is no scalar type and no pointer; name it among the classes if it "
+        "<source>:2: parameter `c` of `scale` has type `Cells`, which is neither a scalar type nor a pointer; name it among the classes if it "
         "is a pointer to an opaque struct"
     )
 

@@ -264,7 +264,7 @@ def test_inspection_says_the_size_before_an_object_is_made():
         (lambda: xo.Float64[-1], ValueError, "a dimension cannot be negative: -1"),
         (lambda: xo.Float64[1:2:3], TypeError, "a dimension is n, :, or n:place in the order, not slice(1, 2, 3)"),
         (lambda: xo.Float64[()], pl.ObjectValueError, "array `ArrFloat64` has 0 axes; 1 to 16 are possible"),
-        (lambda: xo.Float64[:0, :0], pl.ObjectValueError, "array `ArrNxMFloat64`: the order [0, 0] is no permutation of its 2 axes"),
+        (lambda: xo.Float64[:0, :0], pl.ObjectValueError, "array `ArrNxMFloat64`: the order [0, 0] is not a permutation of its 2 axes"),
         (lambda: xo.Float64[2**40, 2**40], pl.ObjectValueError, f"array `Arr{2**40}x{2**40}Float64` has more bytes than can be addressed"),
         (lambda: xo.String.fixed(0), ValueError, "String needs a positive integer"),
         (lambda: type(xo.Struct)("1x", (xo.Struct,), {}), pl.ObjectValueError,

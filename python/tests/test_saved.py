@@ -85,7 +85,7 @@ def test_files_that_hold_no_program_are_told_apart(ctx, tmp_path):
     path = tmp_path / "a.prog"
     assert words(lambda: ctx.load(path)) == f"program file {path} could not be read: No such file or directory (os error 2)"
     path.write_bytes(b"something else")
-    assert words(lambda: ctx.load(path)) == f"{path} is no program that parloop saved"
+    assert words(lambda: ctx.load(path)) == f"{path} is not a program that parloop saved"
     prog = ctx.compile(kernels.AXPY)
     prog.save(path)
     whole = path.read_bytes()

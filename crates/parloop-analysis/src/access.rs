@@ -14,9 +14,9 @@ pub struct Access<'k> {
     pub swept: &'k [Name],
     /// Whether it is a write.
     pub write: bool,
-    /// Part of an indivisible write.
+    /// Part of an atomic write.
     pub atomic: bool,
-    /// Part of an indivisible update that others of the kind may come before or after.
+    /// Part of an atomic update that others of the kind may come before or after.
     pub update: Option<Update>,
     /// What holds wherever it happens: `(condition, its value)`.
     pub conditions: Vec<(&'k Expr, bool)>,

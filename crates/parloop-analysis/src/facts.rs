@@ -96,7 +96,7 @@ impl<'k> Facts<'k> {
         facts
     }
 
-    /// How the iname is run; names that are no inames are loops.
+    /// How the iname is run; names that are not inames are loops.
     pub fn placement(&self, iname: &Name) -> Placement {
         self.placement.get(iname).copied().unwrap_or(Placement::Loop)
     }

@@ -192,7 +192,7 @@ impl Uses {
         }
     }
 
-    /// What an instruction declares itself is no argument.
+    /// What an instruction declares itself is not an argument.
     fn note_declared(&mut self, instruction: &Instruction) {
         let declared: Vec<&Expr> = match &instruction.kind {
             InstructionKind::Assign(assignment) if assignment.declares.is_some() => vec![&assignment.lhs],

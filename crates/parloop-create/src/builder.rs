@@ -247,7 +247,7 @@ impl KernelBuilder {
         Ok(self.build_with_warnings()?.program)
     }
 
-    /// A program with this kernel, which others can call but which is no entry point.
+    /// A program with this kernel, which others can call but which is not an entry point.
     ///
     /// # Errors
     /// Those of [`build`](Self::build).

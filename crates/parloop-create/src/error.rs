@@ -16,13 +16,13 @@ use parloop_transform::FixParametersError;
 #[allow(missing_docs)]
 pub enum CreateError {
     // ---- text ----
-    /// An instruction is no instruction.
+    /// An instruction is not an instruction.
     #[error(transparent)]
     Instructions(#[from] ParseError),
-    /// A domain is no set.
+    /// A domain is not a set.
     #[error("domain {number}: {error}")]
     Domain { number: usize, error: IslError },
-    /// The assumptions are no conditions.
+    /// The assumptions are not conditions.
     #[error("assumptions `{text}`: {error}")]
     Assumptions { text: String, error: IslError },
     #[error("assumptions are about parameters, but `{iname}` is an iname; put the condition into its domain")]
@@ -32,7 +32,7 @@ pub enum CreateError {
     Solver { what: String, error: IslError },
 
     // ---- names ----
-    #[error("`{name}` is no name; names are letters, digits and `_`, and do not begin with a digit")]
+    #[error("`{name}` is not a name; names are letters, digits and `_`, and do not begin with a digit")]
     BadName { name: String },
     #[error("domain {number} has the iname `{iname}`, which is one of domain {first} already; rename one of them")]
     InameTwice { iname: Name, first: usize, number: usize },
@@ -96,7 +96,7 @@ pub enum CreateError {
     NoDirection { name: Name },
 
     // ---- what is written ----
-    #[error("instruction `{instruction}` writes `{lhs}`, which is no variable, subscript, sub-array or field")]
+    #[error("instruction `{instruction}` writes `{lhs}`, which is not a variable, subscript, sub-array or field")]
     BadLeftSide { instruction: Name, lhs: Expr },
     #[error("instruction `{instruction}` writes `{name}`, which is {kind}; only arrays and temporaries can be written")]
     BadDestination { instruction: Name, name: Name, kind: NameKind },
@@ -142,7 +142,7 @@ pub enum CreateError {
     SliceNegative { instruction: Name, slice: Expr },
     #[error("instruction `{instruction}`: the limits of slice `{slice}` (axis length `{length}`) are not affine in parameters")]
     SliceNotAffine { instruction: Name, slice: Expr, length: Expr },
-    #[error("instruction `{instruction}` assigns an array, but its right side is no call; write a loop over the elements")]
+    #[error("instruction `{instruction}` assigns an array, but its right side is not a call; write a loop over the elements")]
     ArrayAssignment { instruction: Name },
     #[error("substitution rule `{rule}` is defined twice")]
     RuleTwice { rule: Name },

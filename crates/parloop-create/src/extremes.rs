@@ -1,4 +1,4 @@
-//! `max(alpha, a[i])` reads like a reduction over `alpha`. Where that is no iname, it is the larger of two values.
+//! `max(alpha, a[i])` reads like a reduction over `alpha`. Where that is not an iname, it is the larger of two values.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -70,7 +70,7 @@ use syn::{DeriveInput, parse_macro_input};
 ///
 /// ```compile_fail
 /// #[derive(parloop_object::Object)]
-/// struct Log { when: std::time::Instant } // `Instant` is no type of objects
+/// struct Log { when: std::time::Instant } // `Instant` is not a type of objects
 /// ```
 ///
 /// ```compile_fail

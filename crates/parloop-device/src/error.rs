@@ -16,7 +16,7 @@ pub enum DeviceError {
     NotFound { asked: String, found: Vec<String> },
     #[error("the environment variable {name} is `{value}`, but it must be {expected}")]
     Variable { name: &'static str, value: String, expected: String },
-    #[error("the {kind} driver is not here: none of {} could be opened; {hint}", .tried.join(", "))]
+    #[error("{kind} driver not found: none of {} could be opened; {hint}", .tried.join(", "))]
     DriverMissing { kind: DeviceKind, tried: Vec<String>, hint: String },
     #[error("{name} is not here: none of {} could be used; {hint}", .tried.join(", "))]
     LibraryMissing { name: &'static str, tried: Vec<String>, hint: String },

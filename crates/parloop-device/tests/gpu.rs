@@ -245,7 +245,7 @@ fn the_libraries_are_nowhere() {
     );
     assert_eq!(
         Device::open("hip:0").unwrap_err().to_string(),
-        "the hip driver is not here: none of /nowhere/libamdhip64.so could be opened; it comes with ROCm (Debian: libamdhip64-5); install \
+        "hip driver not found: none of /nowhere/libamdhip64.so could be opened; it comes with ROCm (Debian: libamdhip64-5); install \
          that, or set PARLOOP_HIP to the path of libamdhip64"
     );
 }

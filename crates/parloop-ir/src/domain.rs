@@ -92,7 +92,7 @@ impl LoopKernel {
         Forest::of(self).domain_of(inames)
     }
 
-    /// The names on which loops depend and that are no inames: sizes, and integers that the kernel computes.
+    /// The names on which loops depend and that are not inames: sizes, and integers that the kernel computes.
     pub fn parameters(&self) -> BTreeSet<Name> {
         let params = self.domains.iter().chain([&self.assumptions]).flat_map(|domain| domain.params());
         params.filter(|param| !self.inames.contains_key(*param)).cloned().collect()

@@ -67,7 +67,7 @@ pub enum LayoutError {
         length: Expr,
     },
     /// A given stride that no whole number of vectors is.
-    #[error("array `{array}`: the stride `{stride}` of axis {axis} is no multiple of the vector's {width} numbers")]
+    #[error("array `{array}`: the stride `{stride}` of axis {axis} is not a multiple of the vector's {width} numbers")]
     StrideInsideVector {
         /// The array.
         array: Name,
@@ -172,7 +172,7 @@ impl Layout {
     /// ```
     ///
     /// # Errors
-    /// When the number of axes, or a length that a stride is made of, is not known; when the description of the axes is no layout.
+    /// When the number of axes, or a length that a stride is made of, is not known; when the description of the axes is not a layout.
     pub fn axes(&self, array: &Name) -> Result<Vec<Axis>, LayoutError> {
         let tags = self.checked_tags(array)?;
         let mut found: Vec<Axis> = Vec::with_capacity(tags.len());

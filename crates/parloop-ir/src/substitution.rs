@@ -251,7 +251,7 @@ impl Expansion<'_> {
         if open.len() >= DEEPEST {
             return Err(ExpandSubstError::TooDeep { instruction: self.place.clone(), limit: DEEPEST });
         }
-        // Arguments are expanded outside of the rule, where a call of the same rule is no recursion.
+        // Arguments are expanded outside of the rule, where a call of the same rule is not recursion.
         let args: Vec<Expr> = args.iter().map(|arg| self.expand(arg, open)).collect::<Result<_, _>>()?;
         open.push(rule.name.clone());
         let body = self.expand(&rule.body, open);

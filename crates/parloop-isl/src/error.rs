@@ -1,10 +1,10 @@
-//! What can go wrong: text that is no set, a missing library, numbers that do not fit.
+//! What can go wrong: text that is not a set, a missing library, numbers that do not fit.
 
 /// Why a question about integer sets has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IslError {
-    /// The text is no set: `n*m`, a word that is not known, a missing bracket.
+    /// The text is not a set: `n*m`, a word that is not known, a missing bracket.
     #[error("{reason}\n  {text}\n  {:>width$}", "^", width = .at + 1)]
     Syntax {
         /// What is wrong, and what to write instead.

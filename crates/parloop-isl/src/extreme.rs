@@ -31,7 +31,7 @@ impl Set {
     /// ```
     ///
     /// # Errors
-    /// [`IslError::UnknownName`] when the name is no dimension.
+    /// [`IslError::UnknownName`] when the name is not a dimension.
     pub fn bounds(&self, name: &str) -> Result<Bounds> {
         let place = self.dim_place(name)? as u32;
         let hull = once(self.question("bounds", &[Name::from(name)]), || {
@@ -59,7 +59,7 @@ impl Set {
     /// The smallest value of a dimension, in terms of the parameters (make the outer dimensions parameters first).
     ///
     /// # Errors
-    /// [`IslError::Unbounded`]; [`IslError::UnknownName`] when the name is no dimension.
+    /// [`IslError::Unbounded`]; [`IslError::UnknownName`] when the name is not a dimension.
     pub fn dim_min(&self, name: &str) -> Result<Piecewise> {
         self.extreme(name, End::Smallest)
     }
@@ -238,7 +238,7 @@ impl Set {
     /// The largest number that the dimension has for any values of the parameters in `context`; `None` when there is none.
     ///
     /// # Errors
-    /// [`IslError::UnknownName`] when the name is no dimension.
+    /// [`IslError::UnknownName`] when the name is not a dimension.
     pub fn constant_max(&self, name: &str, context: &Set) -> Result<Option<i64>> {
         self.constant_extreme(name, context, End::Largest)
     }
@@ -246,7 +246,7 @@ impl Set {
     /// The smallest number that the dimension has for any values of the parameters in `context`; `None` when there is none.
     ///
     /// # Errors
-    /// [`IslError::UnknownName`] when the name is no dimension.
+    /// [`IslError::UnknownName`] when the name is not a dimension.
     pub fn constant_min(&self, name: &str, context: &Set) -> Result<Option<i64>> {
         self.constant_extreme(name, context, End::Smallest)
     }

@@ -34,7 +34,7 @@ impl Set {
         }
     }
 
-    /// With another piece in the place of its own; `None` is no piece.
+    /// With another piece in the place of its own; `None` is not a piece.
     pub(crate) fn with_piece(&self, piece: Option<Piece>) -> Set {
         Set::from_pieces(self.params().to_vec(), self.dims().to_vec(), piece.into_iter().collect())
     }
@@ -261,7 +261,7 @@ impl Set {
     /// `(m, r)` when each value of the dimension is `r` modulo `m`, for the largest such `m`; `(1, 0)` otherwise.
     ///
     /// # Errors
-    /// [`IslError::UnknownName`] when the name is no dimension.
+    /// [`IslError::UnknownName`] when the name is not a dimension.
     pub fn stride(&self, name: &str) -> Result<(i64, Affine)> {
         let place = self.dim_place(name)?;
         // Without equalities and floors all remainders are there.
@@ -289,7 +289,7 @@ impl Set {
     /// ```
     ///
     /// # Errors
-    /// [`IslError::UnknownName`] when the name is no dimension.
+    /// [`IslError::UnknownName`] when the name is not a dimension.
     pub fn solve_for(&self, name: &str) -> Result<Option<Affine>> {
         self.dim_place(name)?;
         let others: Vec<Name> = self.dims().iter().filter(|dim| *dim != name).cloned().collect();

@@ -65,7 +65,7 @@ impl Set {
         Set::from_pieces(params.to_vec(), dims.to_vec(), Vec::new())
     }
 
-    /// The points at which all constraints hold; names in them that are no dimensions become parameters.
+    /// The points at which all constraints hold; names in them that are not dimensions become parameters.
     pub fn bounded(dims: &[Name], constraints: Vec<Constraint>) -> Set {
         Set::from_raw(Vec::new(), dims.to_vec(), [constraints])
     }
@@ -78,7 +78,7 @@ impl Set {
         Set { params, dims, pieces: normalise_pieces(pieces).into() }
     }
 
-    /// Of any pieces; names in them that are no dimensions become parameters.
+    /// Of any pieces; names in them that are not dimensions become parameters.
     pub(crate) fn from_raw(params: Vec<Name>, dims: Vec<Name>, pieces: impl IntoIterator<Item = Piece>) -> Set {
         let mut names: BTreeSet<Name> = params.into_iter().collect();
         let mut normal = Vec::new();

@@ -13,7 +13,7 @@ pub(crate) struct TypeNames(HashMap<String, Meanings>);
 struct Meanings {
     /// By the arguments of the compiler.
     given: Option<Vec<String>>,
-    /// By the source: words, none of them for what is no name of a scalar type.
+    /// By the source: words, none of them for what is not a name of a scalar type.
     found: Vec<Vec<String>>,
     /// Whether the source defines it in every case.
     is_certain: bool,
@@ -127,7 +127,7 @@ impl TypeNames {
         true
     }
 
-    /// The type that these specifiers say; `None` when it is no scalar.
+    /// The type that these specifiers say; `None` when it is not a scalar.
     ///
     /// # Errors
     /// The name of a type that conditions give more than one meaning, or of a macro that stands for a pointer.

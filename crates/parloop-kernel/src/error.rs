@@ -23,7 +23,7 @@ pub enum KernelError {
     SaveSource { path: PathBuf, reason: String },
     #[error("program file {} could not be {action}: {reason}", .path.display())]
     ProgramFile { path: PathBuf, action: &'static str, reason: String },
-    #[error("{} is no program that parloop saved", .path.display())]
+    #[error("{} is not a program that parloop saved", .path.display())]
     NoProgram { path: PathBuf },
     #[error("program file {} is damaged: its content is not what was saved; save the program again", .path.display())]
     Damaged { path: PathBuf },

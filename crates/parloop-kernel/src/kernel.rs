@@ -198,7 +198,7 @@ impl Kernel {
         Ok(BoundKernel { kernel: self.clone(), slots, kept: Arc::new(kept) })
     }
 
-    /// The slots of arguments among which is no host data, and what keeps the memory in them alive and where it is.
+    /// The slots of arguments none of which is host data, and what keeps the memory in them alive and where it is.
     fn keep(&self, args: &mut [Arg<'_>]) -> Result<(Slots, Held)> {
         // The slots have the addresses of this moment, so that growable memory has to stay where it is.
         let mut kept = Held::new();
@@ -530,7 +530,7 @@ impl Kernel {
         match &inner.grid {
             Grid::Items(items) => Ok(Items::Line(*items)),
             Grid::Axes(axes) => Ok(Items::Axes(*axes)),
-            Grid::Argument(name) => Err(self.grid_error(format!("`{name}` is no integer argument"))),
+            Grid::Argument(name) => Err(self.grid_error(format!("`{name}` is not an integer argument"))),
             Grid::Auto => Ok(Items::Line(self.loop_items(slots)?.unwrap_or_else(|| self.filling_range()))),
         }
     }
@@ -698,7 +698,7 @@ fn integer_argument(signature: &Signature, name: &str) -> Result<usize> {
     let is_integer = |index: &usize| matches!(signature.params[*index].ty, ParamType::Scalar(dtype) if dtype.is_integer());
     index.filter(is_integer).ok_or_else(|| KernelError::Grid {
         kernel: signature.name.clone(),
-        reason: format!("`{name}` is no integer argument of {}", signature.params_text()),
+        reason: format!("`{name}` is not an integer argument of {}", signature.params_text()),
     })
 }
 

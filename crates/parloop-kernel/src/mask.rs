@@ -240,7 +240,7 @@ impl Masked {
 /// Finds the bodies of functions: what braces hold that follow a closing parenthesis.
 #[derive(Default)]
 struct Bodies {
-    /// The last byte that was no space, comment or directive.
+    /// The last byte that was not a space, comment or directive.
     last: u8,
     open: Option<Body>,
 }
@@ -306,7 +306,7 @@ impl Bodies {
         }
     }
 
-    /// Takes a byte that is no word, and gives the body that ends with it and is read by nobody.
+    /// Takes a byte that is not a word, and gives the body that ends with it and is read by nobody.
     fn step(&mut self, byte: u8, at: usize) -> Option<Range<usize>> {
         let last = std::mem::replace(&mut self.last, byte);
         match (&mut self.open, byte) {

@@ -11,7 +11,7 @@ impl Reader<'_> {
         let place = if self.conditional { Place::Conditional } else { Place::Certain };
         let mut cursor = node.walk();
         for declarator in node.children_by_field_name("declarator", &mut cursor) {
-            // A name for a pointer or an array is no name for a number.
+            // A name for a pointer or an array is not a name for a number.
             let (name, ty) = match declarator.kind() {
                 "type_identifier" => (Some(declarator), ty.as_str()),
                 _ => (find(declarator, "type_identifier"), ""),
@@ -26,7 +26,7 @@ impl Reader<'_> {
     pub(crate) fn alias(&mut self, node: Node) {
         let (Some(name), Some(ty)) = (node.child_by_field_name("name"), node.child_by_field_name("type")) else { return };
         let place = if self.conditional { Place::Conditional } else { Place::Certain };
-        // A name for a pointer or an array is no name for a number.
+        // A name for a pointer or an array is not a name for a number.
         let ty = if ty.child_by_field_name("declarator").is_some() { String::new() } else { self.text(ty) };
         self.typedefs.add(self.text(name), &ty, place);
     }

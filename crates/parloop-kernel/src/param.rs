@@ -49,7 +49,7 @@ impl Reader<'_> {
                     _ => "",
                 };
                 let reason =
-                    format!("parameter `{name}` of `{function}` has type `{spelled}`, which is no scalar type and no pointer{hint}");
+                    format!("parameter `{name}` of `{function}` has type `{spelled}`, which is neither a scalar type nor a pointer{hint}");
                 return Err(Mistake { at: node.start_byte(), reason });
             }
             (scalar, [_, inner @ ..]) => {
@@ -126,7 +126,7 @@ impl Reader<'_> {
             (Some(Scalar::Value(dtype)), 0) => Ok(Some(ParamType::Scalar(dtype))),
             (Some(Scalar::Char), 0) => Ok(Some(ParamType::Scalar(DType::I8))),
             (None, 0) => {
-                let reason = format!("`{function}` returns `{}`, which is no scalar type", specifiers.join(" "));
+                let reason = format!("`{function}` returns `{}`, which is not a scalar type", specifiers.join(" "));
                 Err(Mistake { at: node.start_byte(), reason })
             }
             (scalar, depth) => {

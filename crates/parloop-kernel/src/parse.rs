@@ -152,7 +152,7 @@ pub(crate) struct Reader<'a> {
     declared: Vec<Declared>,
     /// Whether the preprocessor decides if this is compiled at all.
     pub(crate) conditional: bool,
-    /// Functions with loops that are no kernels.
+    /// Functions with loops that are not kernels.
     loop_helpers: Vec<String>,
     pub(crate) edits: Vec<Edit>,
     /// Whether pointers of OpenCL say no address space.
@@ -170,7 +170,7 @@ pub(crate) struct Reader<'a> {
 
 impl Reader<'_> {
     /// Walks the file scope, into conditional blocks and `extern "C"`.
-    /// `gap` is where the text before the first child begins: blanked macros are no part of any node.
+    /// `gap` is where the text before the first child begins: blanked macros are not part of any node.
     fn scope(&mut self, node: Node, gap: usize) {
         self.depth += 1;
         if self.depth > DEEPEST_BLOCK {

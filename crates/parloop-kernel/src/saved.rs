@@ -58,7 +58,7 @@ impl SavedProgram {
     /// ```
     /// use parloop_kernel::{KernelError, SavedProgram};
     /// let error = SavedProgram::from_bytes(b"something else", "my.prog").unwrap_err();
-    /// assert_eq!(error.to_string(), "my.prog is no program that parloop saved");
+    /// assert_eq!(error.to_string(), "my.prog is not a program that parloop saved");
     /// ```
     ///
     /// # Errors
@@ -235,7 +235,7 @@ mod tests {
     fn what_is_wrong_with_a_file_is_told() {
         let whole = sample().to_bytes();
         for other in [&b""[..], b"parloop", b"PK\x03\x04 something long enough to be a program"] {
-            assert_eq!(message(other), "f.prog is no program that parloop saved");
+            assert_eq!(message(other), "f.prog is not a program that parloop saved");
         }
         let damaged = "program file f.prog is damaged: its content is not what was saved; save the program again";
         assert_eq!(message(&whole[..whole.len() - 1]), damaged);

@@ -343,7 +343,7 @@ impl Joiner<'_> {
             self.push_line(&format!("#ifndef {guard}\n#define {guard}"));
         }
         let around = self.conditions;
-        // The guard of a header is no condition for what it includes, unless its name was defined elsewhere.
+        // The guard of a header is not a condition for what it includes, unless its name was defined elsewhere.
         self.conditions -= isize::from(own_guard.as_ref().is_some_and(|guard| !self.defined.contains(guard)));
         self.open.push(name.clone());
         let added = self.add(&path.display().to_string(), text, path.parent(), place.depth + 1);

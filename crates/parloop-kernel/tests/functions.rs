@@ -195,8 +195,11 @@ fn the_described_return_type_is_checked() {
 fn a_described_function_that_cannot_be_called_is_refused_at_its_line() {
     let ctx = Context::open("cpu:1").unwrap();
     for (function, reason) in [
-        ("static struct S f(int x) { }", "`f` returns `struct S`, which is no scalar type"),
-        ("GPUFUN double f(struct S s) { return 0; }", "parameter `s` of `f` has type `struct S`, which is no scalar type and no pointer"),
+        ("static struct S f(int x) { }", "`f` returns `struct S`, which is not a scalar type"),
+        (
+            "GPUFUN double f(struct S s) { return 0; }",
+            "parameter `s` of `f` has type `struct S`, which is neither a scalar type nor a pointer",
+        ),
         ("double f(int x, ...) { return 0; }", "`f` takes any number of arguments"),
         ("double f(int x)[3] { return 0; }", "`f` returns neither a scalar nor a plain pointer"),
     ] {

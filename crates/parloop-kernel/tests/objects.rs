@@ -138,7 +138,7 @@ fn a_type_that_is_no_class_is_refused_at_its_line() {
         let error = compile_sources(ctx, &[Source::named("api.h", API), Source::text(SOURCE)], &options).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "<source>:2: parameter `c` of `scale` has type `Cells`, which is no scalar type and no pointer; name it among the classes \
+            "<source>:2: parameter `c` of `scale` has type `Cells`, which is neither a scalar type nor a pointer; name it among the classes \
              if it is a pointer to an opaque struct"
         );
     });

@@ -178,7 +178,7 @@ fn files_that_cannot_be_read_or_written_are_told() {
     let words = format!("program file {} could not be saved: there is no folder {}", nowhere.display(), folder.path().join("no").display());
     assert_eq!(error.to_string(), words);
     std::fs::write(&path, "text").unwrap();
-    assert_eq!(load(&ctx, &path).unwrap_err().to_string(), format!("{} is no program that parloop saved", path.display()));
+    assert_eq!(load(&ctx, &path).unwrap_err().to_string(), format!("{} is not a program that parloop saved", path.display()));
     compile(&ctx, false).save(&path).unwrap();
     let mut bytes = std::fs::read(&path).unwrap();
     let middle = bytes.len() / 2;

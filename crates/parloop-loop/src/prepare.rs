@@ -90,7 +90,7 @@ fn realize_reductions(program: &Program, target: Target) -> Result<Program, Loop
     let realized = each_kernel(program, |kernel| {
         let type_of = |kernel: &LoopKernel, expr: &Expr| {
             let ty = infer::type_of(program, kernel, expr).map_err(|error| error.to_string())?;
-            ty.scalar().ok_or_else(|| "it is no number".to_owned())
+            ty.scalar().ok_or_else(|| "it is not a number".to_owned())
         };
         let has_any = kernel.instructions.iter().any(|instruction| !instruction.reduction_inames().is_empty());
         has_any.then(|| reduce::realize(kernel, &Realization::default(), &type_of)).transpose().map_err(LoopError::from)

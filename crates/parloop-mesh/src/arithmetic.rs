@@ -50,11 +50,11 @@ pub struct Sides<'a> {
     pub other: Operand<'a>,
     /// Whether it stands on the left.
     pub is_turned: bool,
-    /// What happens to results that are no numbers of the data's type.
+    /// What happens to results that are not numbers of the data's type.
     pub rounding: Rounding,
 }
 
-/// What happens to results that are no numbers of the data's type, as 0.5 in integers.
+/// What happens to results that are not numbers of the data's type, as 0.5 in integers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Rounding {
     /// They are an error, whatever the values are.

@@ -112,7 +112,7 @@ impl Buffer {
     /// A buffer whose allocations start at multiples of `alignment`, and which grows by `grow_step` bytes where that is enough.
     ///
     /// # Errors
-    /// An alignment that is no power of two, or when the device has no room.
+    /// An alignment that is not a power of two, or when the device has no room.
     pub fn with_options(context: &Context, capacity: usize, alignment: usize, grow_step: Option<usize>) -> Result<Buffer> {
         if !alignment.is_power_of_two() {
             return Err(BufferError::Alignment { alignment });
@@ -274,7 +274,7 @@ impl Buffer {
     /// Takes `size` bytes at a multiple of `alignment`.
     ///
     /// # Errors
-    /// An alignment that is no power of two; when the buffer must grow and cannot.
+    /// An alignment that is not a power of two; when the buffer must grow and cannot.
     pub fn allocate_aligned(&self, size: usize, alignment: usize) -> Result<usize> {
         if !alignment.is_power_of_two() {
             return Err(BufferError::Alignment { alignment });

@@ -14,7 +14,7 @@ pub enum TypeError {
     FieldTwice { name: String, field: String },
     #[error("array `{name}` has {axes} axes; 1 to 16 are possible")]
     Axes { name: String, axes: usize },
-    #[error("array `{name}`: the order {order:?} is no permutation of its {axes} axes")]
+    #[error("array `{name}`: the order {order:?} is not a permutation of its {axes} axes")]
     Order { name: String, order: Vec<usize>, axes: usize },
     #[error("{kind} `{name}` has more bytes than can be addressed")]
     TooLarge { kind: &'static str, name: String },
@@ -48,7 +48,7 @@ pub enum BufferError {
     FreeOutside { offset: usize, size: usize, capacity: usize },
     #[error("{what} of {len} bytes at {offset} does not fit into a buffer of {capacity} bytes")]
     OutOfBounds { what: &'static str, offset: usize, len: usize, capacity: usize },
-    #[error("the alignment {alignment} is no power of two")]
+    #[error("the alignment {alignment} is not a power of two")]
     Alignment { alignment: usize },
     #[error("another thread was changing this buffer when the process forked; make another buffer in the child")]
     LeftLocked,

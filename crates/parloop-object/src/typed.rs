@@ -41,7 +41,7 @@ use crate::view::{Result, View, indices};
 /// # Ok::<(), parloop_object::ObjectError>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no type of objects",
+    message = "`{Self}` is not a type of objects",
     label = "no type of objects",
     note = "objects are numbers, `bool`, `String`, `Vec<T>`, `[T; N]`, `Option<Box<T>>`, and structs and enums with `#[derive(Object)]`"
 )]
@@ -104,7 +104,7 @@ pub trait Object: Sized + 'static {
 
 /// A type whose `Option` is a reference: `Box<T>`, and enums with `#[derive(Object)]`.
 #[diagnostic::on_unimplemented(
-    message = "`Option<{Self}>` is no type of objects",
+    message = "`Option<{Self}>` is not a type of objects",
     label = "no reference",
     note = "a reference that may be null is an `Option<Box<T>>`, or an `Option` of an enum with `#[derive(Object)]`"
 )]

@@ -369,7 +369,7 @@ impl ArrayType {
     /// An array of `item` under a name of its own.
     ///
     /// # Errors
-    /// No axes or too many, an order that is no permutation of the axes, more bytes than can be addressed; [`TypeError::TooDeep`].
+    /// No axes or too many, an order that is not a permutation of the axes, more bytes than can be addressed; [`TypeError::TooDeep`].
     pub fn named(name: &str, item: Type, shape: Vec<Option<usize>>, order: Vec<usize>) -> Result<Type, TypeError> {
         check_name("array", name)?;
         let axes = shape.len();

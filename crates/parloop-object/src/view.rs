@@ -196,7 +196,7 @@ impl View {
     /// The field of that name.
     ///
     /// # Errors
-    /// [`ObjectError::NoSuchField`], [`ObjectError::WrongType`] for what is no struct.
+    /// [`ObjectError::NoSuchField`], [`ObjectError::WrongType`] for what is not a struct.
     pub fn field(&self, name: &str) -> Result<View> {
         let ty = self.structure()?;
         match ty.field(name) {
@@ -211,7 +211,7 @@ impl View {
     /// The field at that position.
     ///
     /// # Errors
-    /// [`ObjectError::WrongType`] for what is no struct.
+    /// [`ObjectError::WrongType`] for what is not a struct.
     pub fn field_at(&self, index: usize) -> Result<View> {
         self.check_alive()?;
         let field = self.structure()?.fields.get(index).ok_or_else(|| self.wrong("a field"))?;
@@ -228,7 +228,7 @@ impl View {
     /// The shape of an array and how its items lie.
     ///
     /// # Errors
-    /// [`ObjectError::WrongType`] for what is no array; bytes that make no sense.
+    /// [`ObjectError::WrongType`] for what is not an array; bytes that make no sense.
     pub fn array_shape(&self) -> Result<ArrayShape> {
         let ty = self.array_type()?;
         self.check_alive()?;
@@ -259,7 +259,7 @@ impl View {
     /// The item with that index.
     ///
     /// # Errors
-    /// [`ObjectError::Index`], [`ObjectError::WrongType`] for what is no array.
+    /// [`ObjectError::Index`], [`ObjectError::WrongType`] for what is not an array.
     pub fn item(&self, index: &[usize]) -> Result<View> {
         let shape = self.array_shape()?;
         self.item_in(&shape, index)
@@ -284,7 +284,7 @@ impl View {
     /// What a reference refers to; `None` for null.
     ///
     /// # Errors
-    /// [`ObjectError::WrongType`] for what is no reference; [`ObjectError::Freed`] where what it refers to was freed by hand; bytes that
+    /// [`ObjectError::WrongType`] for what is not a reference; [`ObjectError::Freed`] where what it refers to was freed by hand; bytes that
     /// make no sense.
     pub fn target(&self) -> Result<Option<View>> {
         let (distance, ty) = match &self.ty {
@@ -390,7 +390,7 @@ impl View {
     /// The numbers of an array, with the last axis the fastest whatever its order in memory.
     ///
     /// # Errors
-    /// [`ObjectError::WrongType`] for what is no array of `T`.
+    /// [`ObjectError::WrongType`] for what is not an array of `T`.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         if self.array_type()?.item != Type::Scalar(T::DTYPE) {
             return Err(self.wrong(&format!("an array of {}", T::DTYPE)));

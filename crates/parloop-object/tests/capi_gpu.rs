@@ -1,5 +1,5 @@
 //! The C functions of object types as CUDA and HIP take them, without a device. PoCL and hiprtc may not share a process, so that this
-//! is no part of the other tests.
+//! is not part of the other tests.
 
 #[path = "capi/samples.rs"]
 #[allow(dead_code)]

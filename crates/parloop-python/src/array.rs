@@ -364,7 +364,7 @@ impl Array {
 
     /// A NumPy array with the elements: a view on a CPU, a copy from a GPU.
     fn numpy<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
-        // On a CPU too, where it is no copy: arithmetic goes this way, and would be done at once.
+        // On a CPU too, where it is not a copy: arithmetic goes this way, and would be done at once.
         slf.get().context.stream().refuse_recording(|| "a use of an array by the host".to_owned(), None)?;
         slf.get().to_numpy(slf.as_any())
     }

@@ -60,11 +60,11 @@ exceptions! {
     LoopReductionError: LoopError, "ValueError", "A reduction or scan cannot be done so.";
     LoopIndexError: LoopError, "IndexError", "An index of a loop kernel is outside of its array.";
     MeshError: ParloopError, "Exception", "A set, map, data on a set, or a loop over a mesh cannot be made or used so.";
-    SizeTypeError: MeshError, "TypeError", "The size of a set is no integer and no three of them.";
-    NameTypeError: MeshError, "TypeError", "A name is no text.";
-    DimTypeError: MeshError, "TypeError", "The dimension of data is no positive integer and no tuple of them.";
-    ArityTypeError: MeshError, "TypeError", "The arity of a map is no positive integer.";
-    IndexTypeError: MeshError, "TypeError", "An index is no integer.";
+    SizeTypeError: MeshError, "TypeError", "The size of a set is neither an integer nor a tuple of three.";
+    NameTypeError: MeshError, "TypeError", "A name is not text.";
+    DimTypeError: MeshError, "TypeError", "The dimension of data is neither a positive integer nor a tuple of them.";
+    ArityTypeError: MeshError, "TypeError", "The arity of a map is not a positive integer.";
+    IndexTypeError: MeshError, "TypeError", "An index is not an integer.";
     SetTypeError: MeshError, "TypeError", "Something else was given where a set is needed, or a subset where it cannot be.";
     DataSetTypeError: MeshError, "TypeError", "Something else was given where a set with a dimension is needed.";
     MapTypeError: MeshError, "TypeError", "Something else was given where a map is needed, or a map of floats.";

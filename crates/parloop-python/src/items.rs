@@ -32,7 +32,7 @@ impl Kernel {
                             let index = self.inner.signature().position(&name);
                             index
                                 .and_then(value_of)
-                                .ok_or_else(|| PyValueError::new_err(format!("the grid names `{name}`, which is no argument")))?
+                                .ok_or_else(|| PyValueError::new_err(format!("the grid names `{name}`, which is not an argument")))?
                         }
                         Err(_) => wanted.clone(),
                     };

@@ -262,7 +262,7 @@ fn source_of(item: &Bound<'_, PyAny>) -> Result<ker::Source> {
         return if looks_like_file { Ok(ker::Source::file(text)?) } else { Ok(ker::Source::text(text)) };
     }
     if let Ok(text) = item.cast::<PyString>() {
-        // It was no text for Rust: Python says which character has no place in UTF-8.
+        // It was not text for Rust: Python says which character has no place in UTF-8.
         let reason = text.to_str().err().map_or_else(String::new, |error| error.value(item.py()).to_string());
         return Err(PyValueError::new_err(format!("a source is text in UTF-8, but this one is not: {reason}")).into());
     }

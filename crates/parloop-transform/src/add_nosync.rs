@@ -22,7 +22,7 @@ pub struct NoSync {
     pub both_ways: bool,
     /// Whether pairs that do not depend on each other, and do not conflict by their groups, count.
     pub force: bool,
-    /// Whether it is no mistake if no pair is found.
+    /// Whether it is not a mistake if no pair is found.
     pub empty_ok: bool,
 }
 

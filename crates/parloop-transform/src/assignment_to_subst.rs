@@ -73,8 +73,8 @@ pub enum AssignmentToSubstError {
         /// Another one.
         second: Name,
     },
-    /// What assigns it is no plain assignment.
-    #[error("instruction `{instruction}` is {what}, so it is no value that `{variable}` stands for")]
+    /// What assigns it is not a plain assignment.
+    #[error("instruction `{instruction}` is {what}, so it is not a value that `{variable}` stands for")]
     NotPlain {
         /// The variable.
         variable: Name,
@@ -83,8 +83,8 @@ pub enum AssignmentToSubstError {
         /// What it is.
         what: &'static str,
     },
-    /// An index of the left side is no iname of its own.
-    #[error("in `{instruction}` the index `{index}` of `{variable}` is no variable of its own; use map_domain to make it one")]
+    /// An index of the left side is not an iname of its own.
+    #[error("in `{instruction}` the index `{index}` of `{variable}` is not a variable of its own; use map_domain to make it one")]
     Index {
         /// The variable.
         variable: Name,
@@ -121,7 +121,7 @@ pub enum AssignmentToSubstError {
     },
     /// What was assigned to one element may be read in another.
     #[error(
-        "elements of `{variable}` share memory by its strides, so an element may hold what was assigned to another one, which is no rule of its indices"
+        "elements of `{variable}` share memory by its strides, so an element may hold what was assigned to another one, which is not a rule of its indices"
     )]
     SharedElements {
         /// The variable.
@@ -140,7 +140,7 @@ pub enum AssignmentToSubstError {
         writer: Name,
     },
     /// A reduction in the value runs over inames that an index of the left side bounds.
-    #[error("in `{instruction}` a reduction is bounded by `{iname}`, an index of `{variable}`, so its value is no rule of that index")]
+    #[error("in `{instruction}` a reduction is bounded by `{iname}`, an index of `{variable}`, so its value is not a rule of that index")]
     BoundsReduction {
         /// The variable.
         variable: Name,
@@ -210,7 +210,7 @@ pub fn assignment_to_subst(kernel: &LoopKernel, what: &AssignmentToSubst) -> Res
         let mut changed = instruction.map_exprs(&mut |expr| change.replace(expr, rule));
         changed.depends_on.extend(definition.depends_on.iter().cloned());
         if changed.reads().contains(&what.variable) {
-            // Parts of arrays that are passed to a call are no values.
+            // Parts of arrays that are passed to a call are not values.
             kept.insert(definition.id.clone());
         }
         *instruction = Arc::new(changed);
@@ -412,7 +412,7 @@ impl<'a> Change<'a> {
         if found.is_empty() { vec![Vec::new()] } else { found }
     }
 
-    /// Inames in the value that are no arguments of the rule must be around the reader too.
+    /// Inames in the value that are not arguments of the rule must be around the reader too.
     fn check_inames(&self, definition: &Instruction, reader: &Instruction) -> Result<(), AssignmentToSubstError> {
         let indices: BTreeSet<Name> = definition.lhs().into_iter().flat_map(Expr::variables).collect();
         let values = definition.rhs().into_iter().flat_map(Expr::variables);

@@ -10,8 +10,8 @@ use parloop_isl::{IslError, Name, Set};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AssumeError {
-    /// The assumption is about something that is no parameter.
-    #[error("`{name}` is no parameter of the domains of kernel `{kernel}`, so nothing can be assumed of it{near}")]
+    /// The assumption is about something that is not a parameter.
+    #[error("`{name}` is not a parameter of the domains of kernel `{kernel}`, so nothing can be assumed of it{near}")]
     NoParameter {
         /// The kernel.
         kernel: Name,
@@ -36,7 +36,7 @@ pub enum AssumeError {
         /// What was to be assumed too.
         added: String,
     },
-    /// The text is no condition.
+    /// The text is not a condition.
     #[error(transparent)]
     Isl(#[from] IslError),
 }
@@ -53,7 +53,7 @@ pub enum AssumeError {
 /// ```
 ///
 /// # Errors
-/// When the text is no condition, is about something else than parameters, or contradicts what is assumed already.
+/// When the text is not a condition, is about something else than parameters, or contradicts what is assumed already.
 pub fn assume(kernel: &LoopKernel, condition: &str) -> Result<LoopKernel, AssumeError> {
     assume_set(kernel, &Set::parse(&format!("{{ : {condition} }}"))?)
 }
@@ -79,7 +79,7 @@ pub fn assume_set(kernel: &LoopKernel, assumption: &Set) -> Result<LoopKernel, A
     Ok(LoopKernel { assumptions, ..kernel.clone() })
 }
 
-/// The parameters of the domains that are no inames, and the numbers that the kernel is called with.
+/// The parameters of the domains that are not inames, and the numbers that the kernel is called with.
 fn parameters(kernel: &LoopKernel) -> BTreeSet<Name> {
     let of_domains = kernel.domains.iter().flat_map(|domain| domain.params());
     let passed =

@@ -91,7 +91,7 @@ pub fn extract_subst(kernel: &LoopKernel, what: &ExtractSubst) -> Result<LoopKer
         let lhs: Vec<Expr> = instruction.lhs().into_iter().cloned().collect();
         let mut seen = 0;
         let changed = instruction.map_exprs(&mut |expr| {
-            // Left sides come first, and are no values: only their indices are looked at.
+            // Left sides come first, and are not values: only their indices are looked at.
             if seen < lhs.len() && *expr == lhs[seen] {
                 seen += 1;
                 return expr.map_children(&mut |child| if is_place(child) { child.clone() } else { what.replace(child, &mut found) });

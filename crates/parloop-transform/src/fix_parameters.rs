@@ -110,7 +110,7 @@ pub enum FixParametersError {
 /// ```
 ///
 /// # Errors
-/// When a name is not known or is no number that is passed, a parameter of a domain is to be no integer, or an assumption says otherwise.
+/// When a name is not known or is not a number that is passed, a parameter of a domain is to be something other than an integer, or an assumption says otherwise.
 pub fn fix_parameters(kernel: &LoopKernel, values: &BTreeMap<Name, Fixed>) -> Result<LoopKernel, FixParametersError> {
     let mut result = kernel.clone();
     for (name, value) in values {

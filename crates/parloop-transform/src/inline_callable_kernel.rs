@@ -221,7 +221,7 @@ struct Inlining<'a> {
     arrays: BTreeMap<Name, Passed>,
     /// Numbers that are passed.
     values: BTreeMap<Name, Expr>,
-    /// Numbers that bounds depend on and that are no affine expression: temporaries of the caller hold them.
+    /// Numbers that bounds depend on and that are not an affine expression: temporaries of the caller hold them.
     held: Vec<(Name, Name, Expr)>,
 }
 

@@ -210,7 +210,7 @@ impl LoopGraph {
         Ok(graph)
     }
 
-    /// Adds the loops that come after one: directly, or after something that is no candidate and must run between them.
+    /// Adds the loops that come after one: directly, or after something that is not a candidate and must run between them.
     fn follow(&mut self, iname: &Name, next: &BTreeMap<&Node, BTreeSet<&Node>>) {
         let start = Node::Candidate(iname.clone());
         let mut seen = BTreeSet::new();

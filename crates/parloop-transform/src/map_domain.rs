@@ -86,7 +86,7 @@ fn list(names: &[Name]) -> String {
 /// ```
 ///
 /// # Errors
-/// When the relation is no one-to-one pairing or leaves out points, its inputs are not inames of one domain, its outputs are names in use,
+/// When the relation is not a one-to-one pairing or leaves out points, its inputs are not inames of one domain, its outputs are names in use,
 /// a priority or a part of the instructions names some of the inputs alone.
 pub fn map_domain(kernel: &LoopKernel, map: &Relation) -> Result<LoopKernel, MapDomainError> {
     let (inputs, outputs) = (map.inputs(), map.outputs());

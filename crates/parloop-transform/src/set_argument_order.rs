@@ -45,7 +45,7 @@ pub enum ArgumentOrderError {
 /// ```
 ///
 /// # Errors
-/// When a name is no argument, is there twice, or an argument is not named.
+/// When a name is not an argument, is there twice, or an argument is not named.
 pub fn set_argument_order(kernel: &LoopKernel, order: &[Name]) -> Result<LoopKernel, ArgumentOrderError> {
     let mut arguments = Vec::with_capacity(order.len());
     for (index, name) in order.iter().enumerate() {

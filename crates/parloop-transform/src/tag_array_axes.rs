@@ -50,7 +50,7 @@ pub enum TagArrayAxesError {
     /// There is no such array.
     #[error("{0}")]
     UnknownArray(#[from] UnknownArray),
-    /// The text is no list of tags.
+    /// The text is not a list of tags.
     #[error("array `{array}`: {reason}")]
     Tags {
         /// The array.
@@ -118,7 +118,7 @@ pub fn tag_array_axes(kernel: &LoopKernel, arrays: &[Name], tags: &AxisTags) -> 
             return Err(TagArrayAxesError::Separate { array: array.clone() });
         }
         let layout = Layout { dim_tags, ..old.clone() };
-        // Lengths may be found later; all else that is no layout is said at once.
+        // Lengths may be found later; all else that is not a layout is said at once.
         match layout.axes(array) {
             Err(LayoutError::UnknownLength { .. }) | Ok(_) => {}
             Err(error) => return Err(error.into()),

@@ -50,10 +50,10 @@ impl Tags {
         self
     }
 
-    /// With one more, from its text: `g.0`, `like.i`, `unused.l`; an empty text is no tag.
+    /// With one more, from its text: `g.0`, `like.i`, `unused.l`; an empty text is not a tag.
     ///
     /// # Errors
-    /// When the text is no tag.
+    /// When the text is not a tag.
     pub fn with_text(self, inames: impl Into<Name>, tag: &str) -> Result<Tags, TagInamesError> {
         let choice = match (tag, tag.strip_prefix("like.")) {
             ("", _) => TagChoice::None,
@@ -94,7 +94,7 @@ pub enum TagInamesError {
         /// The part of the text.
         entry: String,
     },
-    /// Text that is no tag.
+    /// Text that is not a tag.
     #[error(transparent)]
     Text(#[from] TagError),
     /// Two tags that both say where the iname is run.

@@ -46,7 +46,7 @@ pub enum ToBatchedError {
         /// What may have been meant.
         near: Near,
     },
-    /// The number of batches is no affine expression.
+    /// The number of batches is not an affine expression.
     #[error("the number of batches is `{count}`, which is neither a number nor a parameter")]
     Count {
         /// The number.

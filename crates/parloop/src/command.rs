@@ -87,7 +87,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Action::Show { file, target, kernel, schedule } => show::show(&file, target.as_deref(), show::What::asked(kernel, schedule)),
         Action::Cache { action } => cache(action),
     };
-    // A reader that has seen enough (`| head`) is no failure.
+    // A reader that has seen enough (`| head`) is not a failure.
     let _ = std::io::Write::write_all(&mut std::io::stdout().lock(), text.as_bytes());
     if success { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

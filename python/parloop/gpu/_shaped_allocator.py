@@ -17,7 +17,7 @@ from ._status import SUCCESS, cudaError_t
 
 
 class UnsupportedDataType(_parloop.ParloopError, TypeError):
-    """The elements are of a type that device arrays do not have, or the values are no array."""
+    """The elements are of a type that device arrays do not have, or the values are not an array."""
 
 
 def name_of(element: Any) -> str:

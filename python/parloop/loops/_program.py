@@ -157,7 +157,7 @@ class Program(_LoopProgram):
         return replay, (type(self), self._history, self._target_said, dict(self._tag_objects), dict(self._kernel_tags))
 
     def __iter__(self) -> Iterator[str]:
-        raise TypeError("a program is no sequence; take its kernels by name: program[name]")
+        raise TypeError("a program is not a sequence; take its kernels by name: program[name]")
 
 
 def of_class(like: Program, made: _LoopProgram) -> Program:

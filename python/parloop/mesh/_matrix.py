@@ -54,7 +54,7 @@ def _refuse_to_move(name: str) -> None:
 
 
 def _array(given: Any) -> Any:
-    """An array of what was given; of objects, where that is no table."""
+    """An array of what was given; of objects, where that is not a table."""
     try:
         return np.asarray(given)
     except ValueError:

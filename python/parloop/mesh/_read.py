@@ -16,7 +16,7 @@ from ._meshio import require, translated
 from ._shapes import CELL_TYPES, shape_of
 from ._topology import Ints
 
-#: Numbers of groups, as formats call them. 0 is no group.
+#: Numbers of groups, as formats call them. 0 is not a group.
 _TAGS = ("gmsh:physical", "medit:ref", "nastran:ref", "netgen:index", "tetgen:ref", "avsucd:material", "su2:tag")
 
 Parts = dict[str, dict[str, list[Ints]]]

@@ -183,7 +183,7 @@ class HybridClass(metaclass=MetaHybridClass):
         dressed = {name: value for name, value in named.items() if hasattr(value, "_xobject")}
         self._check_references(dressed, named.get("_buffer"))
         fields = {self._inverse_rename.get(name, name): value for name, value in named.items()}
-        # Names with an underscore that are no fields are the business of subclasses.
+        # Names with an underscore that are not fields are the business of subclasses.
         known = {*self._xo_fnames, "_context", "_buffer", "_offset"}
         fields = {name: value for name, value in fields.items() if name in known}
         self._xobject = self._XoStruct(**{name: getattr(value, "_xobject", value) for name, value in fields.items()})

@@ -162,7 +162,7 @@ def _compiled(owner: Any, function: CFunction, context: Any) -> Any:
 
 
 def _compile_all(owner: Any, context: Any) -> dict[str, Any]:
-    """The functions of a class by their C names. On a GPU those that are no kernels run in kernels of one work item."""
+    """The functions of a class by their C names. On a GPU those that are not kernels run in kernels of one work item."""
     functions = {function.c_name: function for function in vars(owner).values() if isinstance(function, CFunction)}
     on_cpu = context.device.kind == "cpu"
     kernels: dict[str, Kernel] = {}

@@ -39,7 +39,7 @@ pub use violation::{Cause, Doubt, Instance, Violation};
 /// The accesses of a kernel's instructions to what some of them write, and the questions about them.
 pub struct Dependences<'f, 'k> {
     facts: &'f Facts<'k>,
-    /// Values of loops as created that are no affine expressions of the inames of today.
+    /// Values of loops as created that are not affine expressions of the inames of today.
     opaque: Opaque,
     /// By what is touched: a storage, or a field of an object in it.
     touches: BTreeMap<Name, Vec<Touch<'k>>>,

@@ -1,4 +1,4 @@
-//! Values of loops as created that are no affine expressions of the inames of today, as `chunk_iname` makes them: the solver sees each as
+//! Values of loops as created that are not affine expressions of the inames of today, as `chunk_iname` makes them: the solver sees each as
 //! an integer of its own, of which it is known, where a transformation says so, that it grows with its digits.
 
 use std::borrow::Cow;

@@ -141,7 +141,7 @@ impl Environment for TypeReader<'_> {
     }
 }
 
-/// What a function that is no kernel can ask for.
+/// What a function that is not a kernel can ask for.
 struct Alone(Target);
 
 impl Inference for Alone {

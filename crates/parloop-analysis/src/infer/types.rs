@@ -50,7 +50,7 @@ pub fn types_so_far(program: &Program, target: Target) -> Result<Program, InferE
     Ok(found)
 }
 
-/// A mistake in an entry point itself is no mistake of a call.
+/// A mistake in an entry point itself is not a mistake of a call.
 fn unwrap_inside(error: CallableError) -> InferError {
     match error {
         CallableError::Inside { error, .. } => *error,

@@ -102,7 +102,7 @@ pub enum SequenceError {
         variable: Name,
     },
     /// An instruction depends on one that there is not.
-    #[error("`{instruction}` depends on `{dependency}`, which is no instruction of the kernel")]
+    #[error("`{instruction}` depends on `{dependency}`, which is not an instruction of the kernel")]
     UnknownDependency {
         /// The instruction.
         instruction: Name,
@@ -110,7 +110,7 @@ pub enum SequenceError {
         dependency: Name,
     },
     /// An instruction is in an iname that there is not.
-    #[error("`{instruction}` runs in `{iname}`, which is no iname of the kernel")]
+    #[error("`{instruction}` runs in `{iname}`, which is not an iname of the kernel")]
     UnknownIname {
         /// The instruction.
         instruction: Name,

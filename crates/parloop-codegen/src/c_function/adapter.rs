@@ -117,7 +117,7 @@ fn flat(dtype: DType, space: AddressSpace, dialect: CallDialect) -> Way {
     if differs { Way::Cast } else { Way::Same }
 }
 
-/// Whether a C type that is no plain pointer's target is one of numbers.
+/// Whether a C type that is not a plain pointer's target is one of numbers.
 fn is_number(name: &str) -> bool {
     const WORDS: [&str; 9] = ["double", "float", "int", "char", "long", "short", "unsigned", "bool", "_Bool"];
     name.split_whitespace().any(|word| WORDS.contains(&word) || DType::ALL.iter().any(|dtype| dtype.c_name() == word))

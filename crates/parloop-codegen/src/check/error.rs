@@ -160,7 +160,7 @@ pub enum CheckError {
         iname: Name,
     },
     /// A name that the kernel does not have.
-    #[error("`{instruction}` uses `{name}`, which is no iname, argument, temporary or parameter of kernel `{kernel}`")]
+    #[error("`{instruction}` uses `{name}`, which is not an iname, argument, temporary or parameter of kernel `{kernel}`")]
     UnknownName {
         /// The instruction.
         instruction: Name,
@@ -207,7 +207,7 @@ pub enum CheckError {
         /// The variable.
         variable: Name,
     },
-    /// An index is no integer.
+    /// An index is not an integer.
     #[error("index `{index}` in `{instruction}` is of type {found}; indices are integers: use cast(int32, …)")]
     IndexType {
         /// The index.
@@ -217,7 +217,7 @@ pub enum CheckError {
         /// Its type.
         found: String,
     },
-    /// A number of a domain or an assumption is no integer.
+    /// A number of a domain or an assumption is not an integer.
     #[error(
         "{place} uses `{name}`, which is of type {found}; domains and assumptions are about integers: declare it as int64, or make it a condition (`if=`)"
     )]
@@ -258,7 +258,7 @@ pub enum CheckError {
         id: Name,
     },
     /// An instruction names one that there is not.
-    #[error("`{instruction}` {relation} `{other}`, which is no instruction of the kernel")]
+    #[error("`{instruction}` {relation} `{other}`, which is not an instruction of the kernel")]
     UnknownInstruction {
         /// The instruction.
         instruction: Name,

@@ -67,7 +67,7 @@ pub fn after_schedule(program: &Program, schedule: &Schedule) -> Result<Found, C
     Ok(found)
 }
 
-/// What is found of a schedule that is no error.
+/// What is found of a schedule that is not an error.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
     /// Orders of instances that may be lost: only the data knows.

@@ -90,7 +90,7 @@ impl Scope<'_> {
         let parts: &[Expr] = match rhs {
             Expr::Tuple(parts) => parts,
             other if results.len() == 1 => std::slice::from_ref(other),
-            _ => return Err(self.refused("several results of what is no call")),
+            _ => return Err(self.refused("several results of what is not a call")),
         };
         let values = parts.iter().map(|part| self.expr(part)).collect::<Result<Vec<_>, _>>()?;
         self.store_all(results, values)
@@ -145,9 +145,9 @@ impl Scope<'_> {
             Emitted::Address(id) => self.address(id, code)?,
             Emitted::IndexOf { id, lanes } => {
                 let Some(Expr::Subscript(array, indices)) = code.argument(id).cloned() else {
-                    return Err(self.refused("the place of what is no element"));
+                    return Err(self.refused("the place of what is not an element"));
                 };
-                let name = array.written_name().cloned().ok_or_else(|| self.refused("the place of what is no element"))?;
+                let name = array.written_name().cloned().ok_or_else(|| self.refused("the place of what is not an element"))?;
                 let value = self.index_of(&name, &indices, *lanes)?;
                 Typed::strong(value).to(ty)
             }
@@ -310,7 +310,7 @@ impl Scope<'_> {
         }
     }
 
-    /// A name that is no variable of the kernel but a constant of the target's.
+    /// A name that is not a variable of the kernel but a constant of the target's.
     pub(super) fn symbol(&mut self, name: &Name) -> Result<Value, LowerError> {
         match parloop_ir::functions::symbol(self.program, Some(self.target), name)? {
             Some(symbol) => Ok(Value::new(symbol.ty, ValueKind::Text(symbol.text))),

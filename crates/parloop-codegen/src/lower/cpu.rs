@@ -318,7 +318,7 @@ impl<'a> Arranger<'a> {
         near > far
     }
 
-    /// How far apart in memory neighbouring work items access an array: 0 for the same element, `None` for what is no access.
+    /// How far apart in memory neighbouring work items access an array: 0 for the same element, `None` for what is not an access.
     fn distance(&self, expr: &Expr, axis: u8, item: &Name) -> Option<i64> {
         let name = match expr {
             Expr::Variable(name) => {

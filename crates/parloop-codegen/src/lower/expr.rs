@@ -248,7 +248,7 @@ impl Scope<'_> {
             }
             _ => number::unify(left, right),
         };
-        let dtype = left.ty.scalar().ok_or_else(|| self.refused("`//` or `%` of what is no number"))?;
+        let dtype = left.ty.scalar().ok_or_else(|| self.refused("`//` or `%` of what is not a number"))?;
         if dtype.is_complex() {
             return Err(self.refused("`//` or `%` of complex numbers"));
         }
@@ -303,7 +303,7 @@ impl Scope<'_> {
         };
         let (base, exponent, weak) = number::unify(base, exponent);
         if base.ty.scalar().is_none() {
-            return Err(self.refused("a power of what is no number"));
+            return Err(self.refused("a power of what is not a number"));
         }
         Ok(Typed { value: number::routine(Routine::Power, base, exponent), weak })
     }

@@ -112,7 +112,7 @@ impl Scope<'_> {
         checks.extend(self.touch(&assignment.lhs, &place, true)?);
         let space = match assignment.lhs.written_name().map(|name| self.array(name)) {
             Some(Ok(array)) => array.space,
-            _ => return Err(self.refused("an atomic update of what is no array")),
+            _ => return Err(self.refused("an atomic update of what is not an array")),
         };
         let is_truth = place.ty.scalar() == Some(DType::Bool);
         let change = match added(&assignment.lhs, &assignment.rhs).filter(|_| !self.rounds(&place.ty, &assignment.rhs) && !is_truth) {
@@ -139,7 +139,7 @@ impl Scope<'_> {
         Ok(guarded(checks, vec![statement]))
     }
 
-    /// Whether a value that is no integer is stored as one: what is added cannot be rounded by itself.
+    /// Whether a value that is not an integer is stored as one: what is added cannot be rounded by itself.
     fn rounds(&self, stored: &Type, value: &Expr) -> bool {
         let is_integer = |ty: &Type| ty.scalar().is_some_and(|dtype| dtype.is_integer() || dtype == DType::Bool);
         is_integer(stored) && !infer::type_of(self.program, self.kernel, value).is_ok_and(|ty| is_integer(&ty))
@@ -157,7 +157,7 @@ impl Scope<'_> {
             let value = self.index(expr)?;
             block.push(super::tree::constant(name, &value.ty.clone(), value));
         }
-        // Inames whose values are no variables of their own.
+        // Inames whose values are not variables of their own.
         for word in words(&code.code) {
             if code.bindings.iter().all(|(name, _)| name != word)
                 && let Some(value) = self.inames.get(word).filter(|value| value.kind != ValueKind::Name(word.into()))

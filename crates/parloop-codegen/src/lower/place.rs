@@ -64,10 +64,10 @@ impl Scope<'_> {
                     let is_checked = self.is_checked(expr, 0);
                     self.linear(name, index, is_checked)
                 }
-                _ => Err(self.refused("a linear index of what is no array")),
+                _ => Err(self.refused("a linear index of what is not an array")),
             },
             Expr::Lookup(..) => self.field(expr, &[], false),
-            _ => Err(self.refused("an expression that is no place")),
+            _ => Err(self.refused("an expression that is not a place")),
         }
     }
 
@@ -221,7 +221,7 @@ impl Scope<'_> {
 
     /// `p.x[i]`: a call of the field's getter; `v.s0` of a vector; `z.real` of a complex number.
     fn field(&mut self, expr: &Expr, indices: &[Expr], is_checked: bool) -> Result<Place, LowerError> {
-        let Expr::Lookup(aggregate, field) = expr else { return Err(self.refused("a subscript of what is no array")) };
+        let Expr::Lookup(aggregate, field) = expr else { return Err(self.refused("a subscript of what is not an array")) };
         if let Some((object, class, path)) = self.object(expr)? {
             let known = class.fields().get(path.as_str()).ok_or_else(|| LowerError::NoField {
                 instruction: self.instruction.clone(),

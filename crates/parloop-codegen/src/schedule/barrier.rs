@@ -235,7 +235,7 @@ pub(crate) fn check_uniform(facts: &Facts<'_>, nodes: &[Node], loops: &mut Vec<N
     Ok(())
 }
 
-/// Whether work items of one group can have different values of a private variable. Bounds that need local inames themselves are no matter:
+/// Whether work items of one group can have different values of a private variable. Bounds that need local inames themselves do not matter:
 /// the loop runs over all that any work item needs.
 fn differs_in_group(facts: &Facts<'_>, variable: &Name, seen: &mut BTreeSet<Name>) -> bool {
     let Some(temporary) = facts.kernel.temporaries.get(variable) else { return false };

@@ -35,7 +35,7 @@ const NAMES: [&str; 4] = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"
 /// The compiler of CUDA C++ for an architecture such as `sm_90`.
 ///
 /// # Errors
-/// [`CompileError::NoCompiler`] when NVRTC is not here, [`CompileError::Failed`] when it does not know the architecture.
+/// [`CompileError::NoCompiler`] when NVRTC is not found, [`CompileError::Failed`] when it does not know the architecture.
 ///
 /// ```no_run
 /// let compiler = parloop_device::cuda::compiler("sm_90")?;

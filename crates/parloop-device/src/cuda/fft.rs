@@ -51,7 +51,7 @@ mod tests {
         let error = FftLibrary::open(&CUFFT, &["libcufft-of-nobody.so".into()]).err().unwrap();
         assert_eq!(
             error.to_string(),
-            "cuFFT is not here: none of libcufft-of-nobody.so could be used; install it with `pip install nvidia-cufft` \
+            "cuFFT not found: none of libcufft-of-nobody.so could be used; install it with `pip install nvidia-cufft` \
              (`nvidia-cufft-cu12` for a driver of CUDA 12) or with the CUDA toolkit, or set PARLOOP_CUFFT to the path of libcufft"
         );
     }

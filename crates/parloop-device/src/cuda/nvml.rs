@@ -74,7 +74,7 @@ impl Nvml {
     /// Opens the library and initialises it.
     ///
     /// # Errors
-    /// [`DeviceError::DriverMissing`] when libnvidia-ml is not here, [`DeviceError::Driver`] when it does not work.
+    /// [`DeviceError::DriverMissing`] when libnvidia-ml is not found, [`DeviceError::Driver`] when it does not work.
     pub fn init() -> Result<Nvml> {
         Nvml::open(&["libnvidia-ml.so.1".into(), "libnvidia-ml.so".into()])
     }
@@ -194,7 +194,7 @@ mod tests {
         let error = Nvml::open(&["libnvidia-ml-of-nobody.so".into()]).err().unwrap();
         assert_eq!(
             error.to_string(),
-            "the cuda driver is not here: none of libnvidia-ml-of-nobody.so could be opened; NVML comes with the NVIDIA driver; install that"
+            "cuda driver not found: none of libnvidia-ml-of-nobody.so could be opened; NVML comes with the NVIDIA driver; install that"
         );
     }
 }

@@ -2,12 +2,12 @@
 //!
 //! A module is an ELF file, or, from HIP, also a bundle of ELF files.
 
-/// Why bytes are no module.
+/// Why bytes are not a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Problem {
-    #[error("the {size} bytes are no compiled module (neither an ELF file nor an offload bundle)")]
+    #[error("the {size} bytes are not a compiled module (neither an ELF file nor an offload bundle)")]
     Magic { size: usize },
-    #[error("the ELF file is for machine {machine}, which is no GPU")]
+    #[error("the ELF file is for machine {machine}, which is not a GPU")]
     Machine { machine: u16 },
     #[error("the compiled module is cut off: it says that it has {expected} bytes, but {size} are here")]
     CutOff { expected: u64, size: usize },
@@ -157,9 +157,9 @@ mod tests {
     #[test]
     fn other_bytes_are_named_for_what_they_are_not() {
         let message = check(b"garbage").unwrap_err().to_string();
-        assert_eq!(message, "the 7 bytes are no compiled module (neither an ELF file nor an offload bundle)");
+        assert_eq!(message, "the 7 bytes are not a compiled module (neither an ELF file nor an offload bundle)");
         let mut bytes = small_elf();
         bytes[18] = 62;
-        assert_eq!(check(&bytes).unwrap_err().to_string(), "the ELF file is for machine 62, which is no GPU");
+        assert_eq!(check(&bytes).unwrap_err().to_string(), "the ELF file is for machine 62, which is not a GPU");
     }
 }

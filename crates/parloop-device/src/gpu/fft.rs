@@ -35,7 +35,7 @@ const MOST_AXES: usize = 3;
 
 /// The steps that transform `shape`, which has elements.
 fn steps(shape: &FftShape) -> Vec<Step> {
-    // An axis of one element is no axis: nothing is transformed along it, and its neighbours are next to each other.
+    // An axis of one element is not an axis: nothing is transformed along it, and its neighbours are next to each other.
     let (mut lengths, mut along) = (Vec::new(), Vec::new());
     for (axis, &len) in shape.lengths.iter().enumerate().filter(|(_, len)| **len > 1) {
         lengths.push(len);

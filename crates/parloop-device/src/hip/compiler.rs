@@ -35,7 +35,7 @@ static HIPRTC: Flavour = Flavour {
 /// The compiler of HIP C++ for an architecture such as `gfx90a`.
 ///
 /// # Errors
-/// [`CompileError::NoCompiler`] when hiprtc is not here, [`CompileError::Failed`] when it does not know the architecture.
+/// [`CompileError::NoCompiler`] when hiprtc is not found, [`CompileError::Failed`] when it does not know the architecture.
 ///
 /// ```no_run
 /// let compiler = parloop_device::hip::compiler("gfx90a")?;

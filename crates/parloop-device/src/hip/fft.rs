@@ -49,7 +49,7 @@ mod tests {
         let error = FftLibrary::open(&HIPFFT, &["libhipfft-of-nobody.so".into()]).err().unwrap();
         assert_eq!(
             error.to_string(),
-            "hipFFT is not here: none of libhipfft-of-nobody.so could be used; it comes with ROCm (the package hipfft); install that, \
+            "hipFFT not found: none of libhipfft-of-nobody.so could be used; it comes with ROCm (the package hipfft); install that, \
              or set PARLOOP_HIPFFT to the path of libhipfft"
         );
     }

@@ -258,7 +258,7 @@ mod tests {
     fn a_missing_driver_says_how_to_get_one() {
         assert_eq!(
             missing(vec!["libOpenCL.so.1".into(), "libOpenCL.so".into()]).to_string(),
-            "the opencl driver is not here: none of libOpenCL.so.1, libOpenCL.so could be opened; \
+            "opencl driver not found: none of libOpenCL.so.1, libOpenCL.so could be opened; \
              install an OpenCL driver; PoCL runs on any CPU: `apt-get install pocl-opencl-icd`"
         );
     }

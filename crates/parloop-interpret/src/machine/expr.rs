@@ -105,7 +105,7 @@ impl Machine<'_> {
             (UnaryOp::Negate, Number::Float(value)) => Number::Float(-value),
             (UnaryOp::Negate, Number::Complex(re, im)) => Number::Complex(-re, -im),
             (UnaryOp::BitNot, Number::Int(integer)) => Number::Int(!integer),
-            (UnaryOp::BitNot, _) => return Err(self.unsupported("`~` of what is no integer")),
+            (UnaryOp::BitNot, _) => return Err(self.unsupported("`~` of what is not an integer")),
         };
         self.checked(Value { dtype, weak: value.weak, number }.to(dtype))
     }
@@ -131,7 +131,7 @@ impl Machine<'_> {
             return Ok(self.checked(unify(chosen, other))?.0);
         }
         let ty = infer::type_of(self.program, self.kernel, &Expr::If(parts.clone()))?;
-        let dtype = ty.scalar().ok_or_else(|| self.unsupported("a choice of what are no numbers"))?;
+        let dtype = ty.scalar().ok_or_else(|| self.unsupported("a choice of what are not numbers"))?;
         self.checked(chosen.to(dtype))
     }
 

@@ -214,7 +214,7 @@ pub enum InferError {
     },
     /// A name that is nothing of the kernel's.
     #[error(
-        "`{name}` in kernel `{kernel}` is no iname, argument, temporary or parameter; add it to the arguments, or check how it is written"
+        "`{name}` in kernel `{kernel}` is not an iname, argument, temporary or parameter; add it to the arguments, or check how it is written"
     )]
     UnknownName {
         /// The name.
@@ -277,7 +277,7 @@ pub enum InferError {
         count: usize,
     },
     /// An expression that has no type.
-    #[error("`{expr}` in kernel `{kernel}` is no value; {hint}")]
+    #[error("`{expr}` in kernel `{kernel}` is not a value; {hint}")]
     NoValue {
         /// The expression.
         expr: String,

@@ -181,7 +181,7 @@ pub unsafe trait Callable: fmt::Debug + Send + Sync {
         None
     }
 
-    /// The same with that kernel in it; what is no kernel becomes one.
+    /// The same with that kernel in it; what is not a kernel becomes one.
     fn with_kernel(&self, kernel: LoopKernel) -> Arc<dyn Callable> {
         Arc::new(CallableKernel::of(kernel))
     }
@@ -231,7 +231,7 @@ pub trait FunctionLookup: fmt::Debug + Send + Sync {
         Ok(None)
     }
 
-    /// The value that a name stands for which is no variable of the kernel.
+    /// The value that a name stands for which is not a variable of the kernel.
     ///
     /// # Errors
     /// Whatever keeps it from answering.

@@ -30,7 +30,7 @@ const CONSTANTS: &[(&str, DType, &str)] = &[
     ("M_SQRT1_2", DType::F64, "0.7071067811865476"),
 ];
 
-/// The value that a name stands for which is no variable of the kernel: what the user's look-ups say, else a constant of C's.
+/// The value that a name stands for which is not a variable of the kernel: what the user's look-ups say, else a constant of C's.
 ///
 /// # Errors
 /// Whatever keeps a look-up from answering.

@@ -6,25 +6,25 @@ use super::expression;
 use super::extremes::settled;
 use crate::syntax::{DimTag, Stride};
 
-/// Why a text is no list of dim tags.
+/// Why a text is not a list of dim tags.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DimTagError {
     /// The word is none of the tags.
-    #[error("`{tag}` is no dim tag; use `c`, `f`, `N0`, `N1`, …, `stride:EXPR`, `stride:auto`, `sep` or `vec`")]
+    #[error("`{tag}` is not a dim tag; use `c`, `f`, `N0`, `N1`, …, `stride:EXPR`, `stride:auto`, `sep` or `vec`")]
     Unknown {
         /// The word.
         tag: String,
     },
-    /// The distance is no expression.
-    #[error("the stride in dim tag `{tag}` is no expression: {reason}")]
+    /// The distance is not an expression.
+    #[error("the stride in dim tag `{tag}` is not an expression: {reason}")]
     BadStride {
         /// The tag.
         tag: String,
         /// What the parser says.
         reason: String,
     },
-    /// The padding is no number above zero.
+    /// The padding is not a number above zero.
     #[error("the padding in dim tag `{tag}` must be a whole number of elements, at least 1")]
     BadPadding {
         /// The tag.

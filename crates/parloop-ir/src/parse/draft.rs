@@ -20,7 +20,7 @@ pub struct Parsed {
 /// Instructions that are meant by a name with `*` and `?`, or by a query.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Which {
-    /// `dep=a*`: by id; a name that is no pattern must be there.
+    /// `dep=a*`: by id; a name that is not a pattern must be there.
     Named(Glob),
     /// `dep_query=writes:a`: those that match, which may be none.
     Query(Query),

@@ -59,13 +59,13 @@ pub enum Mistake {
         /// What it is given.
         found: String,
     },
-    /// A left side that is no place to write to.
-    #[error("`{found}` is no place to write to: the left side is a variable, an element `a[i]`, a part `[i]: a[i]` or a field `p.x`")]
+    /// A left side that is not a place to write to.
+    #[error("`{found}` is not a place to write to: the left side is a variable, an element `a[i]`, a part `[i]: a[i]` or a field `p.x`")]
     LeftSide {
         /// As written.
         found: String,
     },
-    /// Several left sides, or none, and a right side that is no call.
+    /// Several left sides, or none, and a right side that is not a call.
     #[error("{count} take their values from one call or one reduction such as `argmax`, but `{found}` is neither")]
     NotACall {
         /// How many left sides there are, in words.

@@ -1,4 +1,4 @@
-//! `max(alpha, a[i])` reads like a reduction over `alpha`. Where that is no iname, it is the larger of two values.
+//! `max(alpha, a[i])` reads like a reduction over `alpha`. Where that is not an iname, it is the larger of two values.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use parloop_isl::Name;
 
 use crate::syntax::{Expr, ReductionOp};
 
-/// The expression with each `min` and `max` over what is no iname as one of values.
+/// The expression with each `min` and `max` over what is not an iname as one of values.
 pub fn settled(expr: &Expr, inames: &BTreeSet<Name>) -> Expr {
     expr.rewrite(&mut |inner| match inner {
         Expr::Reduction(reduction) if is_extreme(inner, inames) => {

@@ -37,7 +37,7 @@ pub(super) fn read(text: &str, span: Range<usize>) -> Result<Initializer, ParseE
         while !parser.accept(")") {
             let value = parser.one()?.expr;
             let Expr::Literal(value) = value else { return Err(wrong("they are numbers")) };
-            put(&value, dtype, &mut bytes).ok_or_else(|| wrong(&format!("`{value}` is no {dtype}")))?;
+            put(&value, dtype, &mut bytes).ok_or_else(|| wrong(&format!("`{value}` is not a {dtype}")))?;
             if !parser.accept(",") && !parser.is(")") {
                 return Err(parser.expected("`,` or `)`"));
             }

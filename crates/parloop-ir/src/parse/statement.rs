@@ -139,7 +139,7 @@ fn assignment(parser: &mut Parser<'_>, has_left: bool) -> Result<(InstructionKin
 }
 
 fn missing_left(rhs: &Expr) -> Mistake {
-    Mistake::Other(format!("`{rhs}` is no instruction: expected `variable = expression`, or a call"))
+    Mistake::Other(format!("`{rhs}` is not an instruction: expected `variable = expression`, or a call"))
 }
 
 /// What stands where `=` should, with a hint for signs of other languages.

@@ -34,7 +34,7 @@ pub struct Assignment {
     pub lhs: Expr,
     /// Its value.
     pub rhs: Expr,
-    /// How the write is made indivisible.
+    /// How the write is made atomic.
     pub atomic: Option<Atomicity>,
     /// Set when the assignment declares its left side: `<>x = …`, `<float32> x = …`.
     pub declares: Option<TemporaryType>,
@@ -73,7 +73,7 @@ pub enum TemporaryType {
     Given(Type),
 }
 
-/// Indivisible writes.
+/// Atomic writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Atomicity {
     /// `atomic`: read, change and write as one.

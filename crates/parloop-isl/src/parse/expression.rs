@@ -216,7 +216,7 @@ impl<'t> Reader<'t> {
                     return Err(Reader::error(
                         self.text,
                         start,
-                        format!("`{word}` is no function that a set can have; there are floor, ceil, min and max"),
+                        format!("`{word}` is not a function that a set can have; there are floor, ceil, min and max"),
                     ));
                 }
                 let bound = self.bound.iter().rev().find(|(text, _)| *text == word).map(|(_, name)| name.clone());

@@ -55,7 +55,7 @@ const SIGNS: &[(&str, &str)] = &[
     ("%", "mod"),
 ];
 
-/// Words with a meaning; they are no names.
+/// Words with a meaning; they are not names.
 const KEYWORDS: &[&str] = &["and", "or", "not", "exists", "mod", "floor", "ceil", "floord", "ceild", "min", "max", "true", "false"];
 
 /// All tokens, with `End` as the last; brackets are in pairs.

@@ -138,7 +138,7 @@ fn what_languages_disagree_on_is_refused() {
     assert!(error("{[i]: i/2 < n}").starts_with("`i/2` need not be whole: write `floor(i/2)` or `ceil(i/2)`, or multiply both sides"));
     assert!(error("{[i]: i % n = 0}").starts_with("`n` divides here; a divisor must be a number, 1 or more"));
     assert!(error("{[i]: i < a[3]}").starts_with("`a[…]`: the bounds of a set cannot read arrays"));
-    assert!(error("{[i]: i < f(3)}").starts_with("`f` is no function that a set can have; there are floor, ceil, min and max"));
+    assert!(error("{[i]: i < f(3)}").starts_with("`f` is not a function that a set can have; there are floor, ceil, min and max"));
     assert!(error("{[i]: i < 99999999999999999999}").starts_with("this number does not fit into 64 bits"));
 }
 

@@ -177,7 +177,7 @@ fn signatures_are_read_in_every_spelling() {
 fn a_kernel_that_cannot_be_called_is_an_error_at_its_line() {
     let text = "#line 1 \"<source>\"\n\nGPUKERN void f(struct S s) {}";
     let error = parse(text, DeviceKind::Cpu).unwrap_err();
-    assert_eq!(error.to_string(), "<source>:2: parameter `s` of `f` has type `struct S`, which is no scalar type and no pointer");
+    assert_eq!(error.to_string(), "<source>:2: parameter `s` of `f` has type `struct S`, which is neither a scalar type nor a pointer");
     let error = parse("#line 1 \"k.c\"\nGPUKERN double f(double x) { return x; }", DeviceKind::Cuda).unwrap_err();
     assert_eq!(error.to_string(), "k.c:1: kernel `f` returns a value, which only a CPU can do; write it through a pointer");
 }

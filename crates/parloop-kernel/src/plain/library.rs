@@ -51,7 +51,7 @@ pub(super) fn stand_in(target: DeviceKind, name: &str) -> Option<String> {
     Some(format!("#ifndef PARLOOP_C_{name}\n#define PARLOOP_C_{name}\n{text}\n#endif\n"))
 }
 
-/// The text with what it may use of the C library that is no function, and with those functions of ours.
+/// The text with what it may use of the C library that is not a function, and with those functions of ours.
 pub(super) fn around(target: DeviceKind, text: &str, functions: &str) -> String {
     match target {
         DeviceKind::Cpu => complex_words(text),

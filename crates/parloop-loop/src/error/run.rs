@@ -48,7 +48,7 @@ pub enum RunError {
     )]
     WrongStride { kernel: Name, argument: Name, axis: usize, expected: i64, found: i64 },
     #[error(
-        "kernel `{kernel}`: argument `{argument}` has a stride of {found} bytes along axis {axis}, which is no multiple of its element's {size}"
+        "kernel `{kernel}`: argument `{argument}` has a stride of {found} bytes along axis {axis}, which is not a multiple of its element's {size}"
     )]
     BrokenStride { kernel: Name, argument: Name, axis: usize, found: i64, size: i64 },
     #[error(

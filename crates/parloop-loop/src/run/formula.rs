@@ -36,7 +36,7 @@ impl Formula {
     /// The formula of an expression, whose names `place` finds.
     ///
     /// # Errors
-    /// The part of the expression that is no integer arithmetic, or the name that has no place.
+    /// The part of the expression that is not integer arithmetic, or the name that has no place.
     pub fn of(expr: &Expr, place: &mut dyn FnMut(&Name) -> Option<usize>) -> Result<Formula, Expr> {
         let fold = |op: FormulaOp, operands: &[Expr], place: &mut dyn FnMut(&Name) -> Option<usize>| {
             let mut formulas = operands.iter().map(|operand| Formula::of(operand, place)).collect::<Result<Vec<_>, _>>()?.into_iter();

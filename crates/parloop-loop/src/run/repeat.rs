@@ -63,7 +63,7 @@ impl Executable {
     /// Fixes the integers. The kernel may have no other numbers as arguments, and no memory of its own.
     ///
     /// # Errors
-    /// [`RunError::Missing`] for an integer that is not given, or another argument that is no array of numbers.
+    /// [`RunError::Missing`] for an integer that is not given, or another argument that is not an array of numbers.
     pub fn repeat(&self, integers: &[(&str, i64)]) -> Result<Repeat, LoopError> {
         let plan = self.plan();
         let mut given = vec![Given::Missing; plan.args().len()];

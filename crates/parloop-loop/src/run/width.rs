@@ -125,7 +125,7 @@ impl Widths {
         finder.widths
     }
 
-    /// The first integer that does not fit its type with those sizes; of values that are no indices, those of 32 bits alone.
+    /// The first integer that does not fit its type with those sizes; of values that are not indices, those of 32 bits alone.
     pub(super) fn misfit(&self, values: &Values, indices_only: bool) -> Option<TooNarrow> {
         let mut ranges: Vec<Option<Range>> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {

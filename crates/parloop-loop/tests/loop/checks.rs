@@ -205,7 +205,10 @@ fn what_cannot_be_written_is_named() {
     };
     assert_eq!(error(&write("i")), "`t` writes `i`, which is an iname; loops change inames, instructions do not");
     assert_eq!(error(&write("n")), "`t` writes `n`, which is an argument that is passed by value; declare a temporary, or pass an array");
-    assert_eq!(error(&write("nobody")), "`t` writes `nobody`, which is no argument and no temporary of the kernel; declare it: <>name = …");
+    assert_eq!(
+        error(&write("nobody")),
+        "`t` writes `nobody`, which is neither an argument nor a temporary of the kernel; declare it: <>name = …"
+    );
     let mut constant = made.clone();
     constant.temporaries.get_mut("t").unwrap().space = Some(AddressSpace::Constant);
     assert_eq!(error(&constant), "`t` writes `t`, which is in constant memory");
@@ -217,7 +220,7 @@ fn unknown_functions_and_instructions_are_named() {
     assert_eq!(error(&made), "`put` calls `frobnicate`, which is not known; register it, or correct its name");
     let made = kernel("{[i]: 0<=i<n}", "out[i] = a[i] {id=put}", "");
     let made = changed(&made, 0, |instruction| instruction.depends_on.extend(["nobody".into()]));
-    assert_eq!(error(&made), "`put` depends on `nobody`, which is no instruction of the kernel");
+    assert_eq!(error(&made), "`put` depends on `nobody`, which is not an instruction of the kernel");
 }
 
 #[test]
@@ -414,7 +417,7 @@ fn arrays_of_unknown_shape_are_as_long_as_each_call_finds_them() {
     }
 }
 
-/// A kernel with a number `x` that is no integer.
+/// A kernel with a number `x` that is not an integer.
 fn with_fraction(instruction: &str, assumptions: &str) -> Program {
     KernelBuilder::new()
         .domain("{[i]: 0<=i<4}")

@@ -333,7 +333,7 @@ fn mistakes_say_what_is_wrong_and_what_to_do() {
     let mistakes: Vec<(KernelBuilder, &str)> = vec![
         // domains and names
         (over_i("out[i] = 1").domain("{[i]: 0<=i<5}"), "domain 2 has the iname `i`, which is one of domain 1 already; rename one of them"),
-        (over_i("out[i] = 1").name("2fast"), "`2fast` is no name; names are letters, digits and `_`, and do not begin with a digit"),
+        (over_i("out[i] = 1").name("2fast"), "`2fast` is not a name; names are letters, digits and `_`, and do not begin with a digit"),
         (n_and("a, out, i"), "`i` is an argument but also an iname; rename one of them"),
         (n_and("a, out, a"), "`a` is an argument but also an argument; rename one of them"),
         (n_and("a, out").data(Data::temporary("a")), "`a` is a temporary but also an argument; rename one of them"),
@@ -461,7 +461,7 @@ fn mistakes_say_what_is_wrong_and_what_to_do() {
         ),
         (
             n_and("a, out").data(Data::global("b").shape("n").dim_tags("rows")),
-            "`b`: `rows` is no dim tag; use `c`, `f`, `N0`, `N1`, …, `stride:EXPR`, `stride:auto`, `sep` or `vec`",
+            "`b`: `rows` is not a dim tag; use `c`, `f`, `N0`, `N1`, …, `stride:EXPR`, `stride:auto`, `sep` or `vec`",
         ),
         (
             n_and("a, out").data(Data::global("b").shape("n").dim_tags("N0(pad=x)")),
@@ -511,7 +511,7 @@ fn mistakes_say_what_is_wrong_and_what_to_do() {
         // slices, rules, copies
         (
             over_i("out[:] = 2*a[:]").data(Data::global("a, out").shape("n")).rest(),
-            "instruction `insn` assigns an array, but its right side is no call; write a loop over the elements",
+            "instruction `insn` assigns an array, but its right side is not a call; write a loop over the elements",
         ),
         (
             over_i("out[i] = a[:]").data(Data::global("a").shape("n")).rest(),

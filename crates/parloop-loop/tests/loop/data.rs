@@ -138,11 +138,11 @@ fn an_assignment_that_is_no_rule_says_why() {
     );
     assert_eq!(
         message(i, "<>t[2*i] = a[i] {id=fill}\nb[i] = t[i] {id=use, dep=fill}"),
-        "in `fill` the index `2*i` of `t` is no variable of its own; use map_domain to make it one"
+        "in `fill` the index `2*i` of `t` is not a variable of its own; use map_domain to make it one"
     );
     assert_eq!(
         message(i, "<>t[i] = a[i] {id=fill, if=a[i] > 0}\nb[i] = t[i] {id=use, dep=fill}"),
-        "instruction `fill` is done under a condition, so it is no value that `t` stands for"
+        "instruction `fill` is done under a condition, so it is not a value that `t` stands for"
     );
     assert_eq!(
         message("{[i, j]: 0<=i,j<n}", "<>t = a[i] {id=fill}\nb[j] = t {id=use, dep=fill, inames=j}"),
@@ -150,7 +150,7 @@ fn an_assignment_that_is_no_rule_says_why() {
     );
     assert_eq!(
         message("{[i, j, k]: 0<=i,j<n and 0<=k<=i}", "<>t[i] = sum(k, a[k]) {id=fill}\nb[j] = t[j] {id=use, dep=fill}"),
-        "in `fill` a reduction is bounded by `i`, an index of `t`, so its value is no rule of that index"
+        "in `fill` a reduction is bounded by `i`, an index of `t`, so its value is not a rule of that index"
     );
     assert_eq!(
         message(i, "<>t = a[i] {id=fill}\na[i] = 0 {id=clear, dep=fill}\nb[i] = t {id=use, dep=fill}"),

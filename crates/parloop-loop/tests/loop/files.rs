@@ -166,7 +166,7 @@ fn mistakes_in_files_show_their_line() {
         ),
         (
             "kernel f\niname i: g.x",
-            "line 2, column 10: `g.x` is no tag of an iname: use for, ord, unr, unr_hint, vec, ilp, ilp.seq, g.N, l.N, l.auto, or @name for one of your own\n  iname i: g.x\n           ^^^",
+            "line 2, column 10: `g.x` is not a tag of an iname: use for, ord, unr, unr_hint, vec, ilp, ilp.seq, g.N, l.N, l.auto, or @name for one of your own\n  iname i: g.x\n           ^^^",
         ),
         (
             "kernel f\nsplit_iname i [16",
@@ -196,7 +196,7 @@ fn steps_that_cannot_be_done_say_why() {
         ),
         (
             "split_iname i 16 inner_tag=q",
-            "line 6: `split_iname`: argument `inner_tag`: `q` is no tag of an iname: use for, ord, unr, unr_hint, vec, ilp, ilp.seq, g.N, l.N, l.auto, or @name for one of your own",
+            "line 6: `split_iname`: argument `inner_tag`: `q` is not a tag of an iname: use for, ord, unr, unr_hint, vec, ilp, ilp.seq, g.N, l.N, l.auto, or @name for one of your own",
         ),
         (
             "split_iname i 16 within=foo",

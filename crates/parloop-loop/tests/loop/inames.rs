@@ -212,7 +212,7 @@ fn misuse_of_tag_inames_is_named() {
     assert_eq!(message("i"), "`i` says no tag: write `iname:tag`, such as `i:g.0`");
     assert_eq!(
         message("i:g.x"),
-        "`g.x` is no tag of an iname: use for, ord, unr, unr_hint, vec, ilp, ilp.seq, g.N, l.N, l.auto, or @name for one of your own"
+        "`g.x` is not a tag of an iname: use for, ord, unr, unr_hint, vec, ilp, ilp.seq, g.N, l.N, l.auto, or @name for one of your own"
     );
     assert_eq!(message("j:g.0"), "kernel `loopy_kernel` has no iname `j`; there is `i`");
     assert_eq!(message("i:g.0, i:l.0"), "iname `i` is tagged `g.0` already and cannot be tagged `l.0` too; untag it first");
@@ -250,7 +250,7 @@ fn assumptions_add_up_and_must_not_contradict_each_other() {
     );
     assert_eq!(
         assume(&once, "i <= 3").unwrap_err().to_string(),
-        "`i` is no parameter of the domains of kernel `loopy_kernel`, so nothing can be assumed of it; there is `n`"
+        "`i` is not a parameter of the domains of kernel `loopy_kernel`, so nothing can be assumed of it; there is `n`"
     );
     assert!(assume(&once, "n *").is_err());
     assert_eq!(

@@ -197,10 +197,10 @@ fn mistakes_show_the_line_and_the_place() {
         ("a = 1\nb[i = 2\n", "line 2, column 2: `[` has no closing `]`\n  b[i = 2\n   ^"),
         ("b = 2)", "line 1, column 6: `)` closes nothing\n  b = 2)\n       ^"),
         ("a += 1", "line 1, column 3: there is no `+=`: write `a = a + b`\n  a += 1\n    ^^"),
-        ("a + b", "line 1, column 1: `a + b` is no instruction: expected `variable = expression`, or a call\n  a + b\n  ^^^^^"),
+        ("a + b", "line 1, column 1: `a + b` is not an instruction: expected `variable = expression`, or a call\n  a + b\n  ^^^^^"),
         (
             "f(x) = 3  # why",
-            "line 1, column 1: `f(x)` is no place to write to: the left side is a variable, an element `a[i]`, a part `[i]: a[i]` or a field `p.x`\n  f(x) = 3  # why\n  ^^^^",
+            "line 1, column 1: `f(x)` is not a place to write to: the left side is a variable, an element `a[i]`, a part `[i]: a[i]` or a field `p.x`\n  f(x) = 3  # why\n  ^^^^",
         ),
         (
             "a, b = 3",
@@ -293,7 +293,7 @@ fn kind() -> impl Strategy<Value = InstructionKind> {
     };
     prop_oneof![
         (lhs(), any_expr(), atomic, declared())
-            .prop_filter("a call on arrays is no assignment", move |(_, rhs, ..)| !matches!(rhs, Expr::Call(call) if call.args.iter().chain(call.keywords.iter().map(|(_, value)| value)).any(is_part)))
+            .prop_filter("a call on arrays is not an assignment", move |(_, rhs, ..)| !matches!(rhs, Expr::Call(call) if call.args.iter().chain(call.keywords.iter().map(|(_, value)| value)).any(is_part)))
             .prop_map(|(lhs, rhs, atomic, declares)| InstructionKind::Assign(Assignment { lhs, rhs, atomic, declares })),
         (proptest::collection::vec((lhs(), declared()), 0..4).prop_filter("one is an assignment", |list| list.len() != 1), call()).prop_map(|(left, rhs)| {
             let (lhs, declares) = left.into_iter().unzip();

@@ -16,7 +16,7 @@ pub fn expr(text: &str) -> Expr {
 }
 
 /// A kernel over inames without bounds, one instruction a line: `lhs = rhs`, or `lhs, lhs = f(…)` for a call. All names that are written
-/// and are no arguments are temporaries.
+/// and are not arguments are temporaries.
 pub fn kernel(name: &str, inames: &[&str], instructions: &[&str], arguments: Vec<Argument>) -> LoopKernel {
     let dims: Vec<Name> = inames.iter().map(|iname| Name::from(*iname)).collect();
     over(name, vec![Set::universe(&[], &dims)], instructions, arguments)

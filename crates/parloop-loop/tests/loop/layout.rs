@@ -97,7 +97,7 @@ fn what_is_no_layout_says_why() {
     );
     assert_eq!(
         message(layout(&[4, 4], vec![DimTag::Vector, DimTag::Stride(Stride::Fixed(Expr::int(6)))])),
-        "array `a`: the stride `6` of axis 1 is no multiple of the vector's 4 numbers"
+        "array `a`: the stride `6` of axis 1 is not a multiple of the vector's 4 numbers"
     );
     assert_eq!(
         message(layout(&[4, 4], vec![nested(0, 1), nested(0, 1)])),

@@ -159,7 +159,7 @@ fn a_circle_of_dependencies_is_named() {
     let kernel = kernel(&["i"], vec![instruction("a", "i", "b"), instruction("b", "i", "a")]);
     assert_eq!(error(&kernel), "instructions `a`, `b` depend on each other in a circle; remove one of the dependencies");
     let kernel = self::kernel(&["i"], vec![instruction("a", "i", "nobody")]);
-    assert_eq!(error(&kernel), "`a` depends on `nobody`, which is no instruction of the kernel");
+    assert_eq!(error(&kernel), "`a` depends on `nobody`, which is not an instruction of the kernel");
 }
 
 #[test]

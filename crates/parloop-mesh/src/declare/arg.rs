@@ -112,7 +112,7 @@ impl Arg {
     pub fn mixed(args: impl IntoIterator<Item = Arg>) -> Result<Arg> {
         let arg = Arg { parts: args.into_iter().flat_map(|arg| arg.parts).collect(), across: 1 };
         if arg.parts.iter().any(|part| matches!(part.data, ArgData::Mat(..))) {
-            return Err(MeshError::Parts { reason: "a matrix is no part of a vector".to_owned() });
+            return Err(MeshError::Parts { reason: "a matrix is not part of a vector".to_owned() });
         }
         arg.alike()
     }

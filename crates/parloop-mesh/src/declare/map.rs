@@ -290,7 +290,7 @@ impl Map {
         let mut sorted = order.to_vec();
         sorted.sort_unstable();
         if !sorted.iter().copied().eq(0..self.arity() as i32) {
-            let reason = format!("{order:?} is no order of the {} slots of `{}`", self.arity(), self.name());
+            let reason = format!("{order:?} is not an order of the {} slots of `{}`", self.arity(), self.name());
             return Err(MeshError::MapOffsets { map: name, reason });
         }
         let moves = self.moves().map(|moves| moves.permuted(order));

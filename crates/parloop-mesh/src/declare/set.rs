@@ -48,7 +48,7 @@ pub enum SetKind {
     Plain,
     /// Some elements of another set.
     Subset {
-        /// The set they are of, which is no subset itself.
+        /// The set they are of, which is not a subset itself.
         of: Set,
         /// Which, ascending.
         indices: Arc<[i32]>,

@@ -142,7 +142,7 @@ pub enum VtkError {
         /// How many a cell has.
         corners: usize,
     },
-    /// A corner is no point.
+    /// A corner is not a point.
     #[error("corner {corner} of cell {cell} is {value}, but there are {points} points")]
     OutOfRange {
         /// The cell.

@@ -96,7 +96,7 @@ pub enum Apart {
     Last,
     /// Each visit writes only where its mask has a bit.
     Mask,
-    /// Every addition is indivisible.
+    /// Every addition is atomic.
     Atomic,
 }
 

@@ -5,7 +5,7 @@
 #[non_exhaustive]
 pub enum PlanError {
     /// The values of a table are not whole rows.
-    #[error("table {table} has {values} values, which are no whole rows of {arity}; give `rows * arity` values")]
+    #[error("table {table} has {values} values, which are not whole rows of {arity}; give `rows * arity` values")]
     Shape {
         /// Which table, counted from 0.
         table: usize,
@@ -24,7 +24,7 @@ pub enum PlanError {
         /// How many rows the table has.
         rows: usize,
     },
-    /// A value of a table is no element of its target set.
+    /// A value of a table is not an element of its target set.
     #[error("table {table}: entry [{row}, {column}] is {value}, but the target set has {targets} elements")]
     OutOfRange {
         /// Which table, counted from 0.

@@ -46,7 +46,7 @@ pub fn cuthill_mckee(incidence: &Incidence) -> Result<Vec<i32>, PlanError> {
 /// Elements without targets come last.
 ///
 /// # Errors
-/// The tables go to several sets, or the rank is no permutation of the targets.
+/// The tables go to several sets, or the rank is not a permutation of the targets.
 pub fn element_order(incidence: &Incidence, rank: Option<&[i32]>) -> Result<Vec<i32>, PlanError> {
     incidence.one_set("an element order")?;
     if let Some(rank) = rank {

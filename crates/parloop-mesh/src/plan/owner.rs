@@ -46,7 +46,7 @@ impl Owned {
     /// where it has none.
     ///
     /// # Errors
-    /// No parts or too many, a rank that is no permutation, a list that is too long for 32 bits.
+    /// No parts or too many, a rank that is not a permutation, a list that is too long for 32 bits.
     pub fn new(incidence: &Incidence, parts: usize, ranks: &[Rank]) -> Result<Self, PlanError> {
         if parts == 0 || parts > MOST_PARTS {
             return Err(PlanError::Parts { parts, most: MOST_PARTS });

@@ -105,7 +105,7 @@ impl Share {
         places
     }
 
-    /// The rows of a link for the elements here, with numbers of here, and which of them lead to elements that are not here; these rows lead to
+    /// The rows of a link for the elements here, with numbers of here, and which of them lead to elements that are not present; these rows lead to
     /// the first element instead. All that loops run are whole.
     pub fn localised(&self, link: &Link<'_>, places: &[i32]) -> (Vec<i32>, Vec<i32>) {
         let (mut values, mut broken) = (Vec::with_capacity(self.numbers.len() * link.arity), Vec::new());

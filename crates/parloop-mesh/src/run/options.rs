@@ -68,7 +68,7 @@ pub enum PlanChoice {
     Colour,
     /// Each target gathers what its elements have for it.
     Gather,
-    /// Each addition is indivisible.
+    /// Each addition is atomic.
     Atomic,
 }
 

@@ -1,4 +1,4 @@
-//! Which ways there are to run a loop so that no two writes meet, and which of them is taken.
+//! Which ways there are to run a loop so that writes never conflict, and which of them is taken.
 
 use super::options::{Lanes, LoopOptions, PlanChoice};
 use crate::access::Access;
@@ -167,7 +167,7 @@ fn candidates(shape: &Shape, at: Situation) -> Result<Vec<Scheme>, &'static str>
         PlanChoice::Atomic => Scheme::Atomic,
     };
     if at.options.deterministic && chosen == Scheme::Atomic {
-        return Err("the order of indivisible additions differs from run to run, but deterministic results are asked for");
+        return Err("the order of atomic additions differs from run to run, but deterministic results are asked for");
     }
     match refusal(shape, chosen, at.machine) {
         None => Ok(vec![chosen]),
@@ -220,28 +220,28 @@ fn refusal(shape: &Shape, scheme: Scheme, machine: Machine) -> Option<&'static s
         (Scheme::Sequential, Machine::Threads) => None,
         (Scheme::Owner, Machine::Gpu) => Some("targets are owned by threads of a CPU"),
         (Scheme::Gather, Machine::Threads) => Some("targets gather on GPUs"),
-        (Scheme::Atomic, Machine::Threads) => Some("indivisible additions are for GPUs"),
+        (Scheme::Atomic, Machine::Threads) => Some("atomic additions are for GPUs"),
         (Scheme::Owner, _) | (Scheme::Gather, _) if !repeats_safely => {
-            Some("elements would be run more than once, but the kernel reads and writes data in place")
+            Some("it runs elements more than once, so data that the kernel reads and writes in place would be wrong")
         }
         // An element whose blocks are all dropped has no target that would run it.
         (Scheme::Gather, _) if met().any(|part| part.drops) && writes().any(|part| part.reach == Reach::Direct) => {
             Some("blocks of a matrix are dropped, so that no target would write what elements have of their own")
         }
         (Scheme::Gather, _) if shape.parts.iter().any(|part| part.is_reduced()) => {
-            Some("elements would be run more than once, but the kernel has sums or extremes over all elements")
+            Some("it runs elements more than once, so sums and extremes over all elements would be wrong")
         }
         (Scheme::Gather, _) if met().any(|part| met().any(|other| part.overlaps(other) && !part.is_alike(other))) => {
             Some("one argument is a component of another, so that a target would be gathered twice")
         }
         (Scheme::Atomic, _) if met().any(|part| part.access != Access::Inc || !can_add(part.dtype)) => {
-            Some("only additions of 32-bit and 64-bit numbers are indivisible")
+            Some("only additions of 32-bit and 64-bit numbers are atomic")
         }
         _ => None,
     }
 }
 
-/// Whether devices add such numbers indivisibly.
+/// Whether devices add such numbers atomically.
 fn can_add(dtype: parloop_device::DType) -> bool {
     use parloop_device::DType::{F32, F64, I32, I64, U32, U64};
     matches!(dtype, F32 | F64 | I32 | I64 | U32 | U64)

@@ -117,7 +117,7 @@ fn what_cannot_run_says_so() {
     let default = "`f` has a parameter with a default value, which no caller from outside leaves out; remove the value";
     assert_eq!(refusal("void f(double *x = nullptr) {}"), format!("<f>:1: {default}"));
     assert_eq!(refusal("template <class T> void f(T *x) {}\nvoid g(double *x) {}"), "the source has no function `f`; it has g");
-    assert_eq!(refusal("auto f(double *x) { return x; }"), "<f>:1: `f` returns `auto`, which is no scalar type");
+    assert_eq!(refusal("auto f(double *x) { return x; }"), "<f>:1: `f` returns `auto`, which is not a scalar type");
     let wrong = cpp("void f(double *x) {\n  std::nothing(x);\n}", "f").unwrap();
     let error = par_loop(&wrong, &cells, vec![x.arg(Access::Rw, None)], &Context::open("cpu:1").unwrap()).unwrap_err().to_string();
     assert!(error.contains("<f>:2:") && error.contains("    2 |   std::nothing(x);"), "{error}");

@@ -353,7 +353,7 @@ fn plans_that_cannot_run_a_loop_say_why() {
     let two = "void k(double *x, double *y) { }";
     let (cpu, gpu) = ("cpu", "opencl");
     let cells = &mesh.cells;
-    let repeated = "elements would be run more than once, but the kernel reads and writes data in place";
+    let repeated = "it runs elements more than once, so data that the kernel reads and writes in place would be wrong";
     let expect = |found: Option<String>, reason: &str| {
         if let Some(found) = found {
             assert_eq!(found, reason);
@@ -362,13 +362,13 @@ fn plans_that_cannot_run_a_loop_say_why() {
     expect(of(gpu, PlanChoice::Sequential, false, one, cells, vec![inc.clone()]), "a GPU does not run elements in order");
     expect(of(gpu, PlanChoice::Owner, false, one, cells, vec![inc.clone()]), "targets are owned by threads of a CPU");
     expect(of(cpu, PlanChoice::Gather, false, one, cells, vec![inc.clone()]), "targets gather on GPUs");
-    expect(of(cpu, PlanChoice::Atomic, false, one, cells, vec![inc.clone()]), "indivisible additions are for GPUs");
+    expect(of(cpu, PlanChoice::Atomic, false, one, cells, vec![inc.clone()]), "atomic additions are for GPUs");
     let in_place = vec![inc.clone(), mesh.area.arg(Access::Rw, None)];
     expect(of(cpu, PlanChoice::Owner, false, two, cells, in_place.clone()), repeated);
     expect(of(gpu, PlanChoice::Gather, false, two, cells, in_place), repeated);
     expect(
         of(gpu, PlanChoice::Gather, false, two, cells, vec![inc.clone(), mesh.factor.arg(Access::Inc)]),
-        "elements would be run more than once, but the kernel has sums or extremes over all elements",
+        "it runs elements more than once, so sums and extremes over all elements would be wrong",
     );
     expect(
         of(gpu, PlanChoice::Gather, false, two, cells, vec![inc.clone(), Arg::component(at, 1, Access::Inc, corners)]),
@@ -376,11 +376,11 @@ fn plans_that_cannot_run_a_loop_say_why() {
     );
     expect(
         of(gpu, PlanChoice::Atomic, false, "void k(uint8_t *x) { }", cells, vec![bytes.arg(Access::Inc, corners)]),
-        "only additions of 32-bit and 64-bit numbers are indivisible",
+        "only additions of 32-bit and 64-bit numbers are atomic",
     );
     expect(
         of(gpu, PlanChoice::Atomic, true, one, cells, vec![inc]),
-        "the order of indivisible additions differs from run to run, but deterministic results are asked for",
+        "the order of atomic additions differs from run to run, but deterministic results are asked for",
     );
 }
 

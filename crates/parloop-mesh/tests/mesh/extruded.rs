@@ -332,7 +332,7 @@ fn sets_and_maps_that_make_no_sense_are_refused() {
     assert!(run(&cells, on_cells.arg(Access::Write, None), facets).contains("reach data on cells through a map"));
     let to_columns = Map::new(&points, &cells, 1, &[0, 1, 2, 0, 1, 2], "m").unwrap();
     assert!(run(&points, on_cells.arg(Access::Write, &to_columns), LoopOptions::default()).contains("map `m` leads to the columns of set"));
-    assert!(corners.permuted(&[1], "p").unwrap_err().to_string().contains("is no order of the 1 slots"));
+    assert!(corners.permuted(&[1], "p").unwrap_err().to_string().contains("is not an order of the 1 slots"));
     let wide = Map::new(&edges, &points, 2, &[0; 6], "wide").unwrap();
     assert!(wide.after(&wide, "c").unwrap_err().to_string().contains("has arity 2, but a map in front of another has arity 1"));
 }

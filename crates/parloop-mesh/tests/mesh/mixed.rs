@@ -199,7 +199,7 @@ fn parts_that_do_not_fit_together_are_refused() {
     let data = mesh.nodes.to().data(1).unwrap();
     let mat = Mat::zeros(&Sparsity::new(&data, &data, &[(&mesh.nodes, &mesh.nodes)], "s").unwrap(), DType::F64, "mat").unwrap();
     let arg = mat.arg(Access::Inc, &mesh.nodes, &mesh.nodes).unwrap();
-    assert_eq!(refused(vec![arg.clone()]), "arguments cannot be the parts of one: a matrix is no part of a vector");
+    assert_eq!(refused(vec![arg.clone()]), "arguments cannot be the parts of one: a matrix is not part of a vector");
     let grid = |rows: Vec<Vec<Arg>>| Arg::grid(rows).unwrap_err().to_string();
     assert!(grid(vec![vec![arg.clone()], vec![arg.clone(), arg]]).ends_with("each row of a grid has as many parts"));
     assert!(grid(vec![vec![x.arg(Access::Inc, None)]]).ends_with("a part of a grid is a matrix, and `x` is none"));

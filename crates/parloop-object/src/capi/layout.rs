@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::error::TypeError;
 use crate::types::{ArrayType, Place, SLOT, StructType, Type};
 
-/// The classes and all that they are made of, each once, those inside others first. Scalars and strings are no classes, and
+/// The classes and all that they are made of, each once, those inside others first. Scalars and strings are not classes, and
 /// references are only where they are asked for: their functions are those of what they refer to.
 ///
 /// ```

@@ -27,7 +27,7 @@ pub(super) struct Path {
     pub(super) fields: Vec<String>,
     /// The number of indices on it.
     pub(super) indices: usize,
-    /// The type of what it leads to, which is no reference.
+    /// The type of what it leads to, which is not a reference.
     pub(super) end: Type,
 }
 

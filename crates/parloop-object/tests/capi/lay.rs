@@ -65,7 +65,7 @@ fn size_of(ty: &Type, value: &Value) -> usize {
         }
         (Type::Ref(_), _) => SLOT,
         (Type::Union(_), _) => 2 * SLOT,
-        _ => panic!("{value:?} is no {ty:?}"),
+        _ => panic!("{value:?} is not a {ty:?}"),
     }
 }
 
@@ -129,7 +129,7 @@ fn write(bytes: &mut Vec<u8>, at: usize, ty: &Type, value: &Value) -> Placed {
             let placed = append(bytes, at, &ty.members[*id], value);
             Parts::Member(Some((*id, Box::new(placed))))
         }
-        _ => panic!("{value:?} is no {ty:?}"),
+        _ => panic!("{value:?} is not a {ty:?}"),
     };
     Placed { ty: ty.clone(), at, size, parts }
 }

@@ -34,7 +34,7 @@ fn given(ty: &Type, value: &lay::Value, dice: &mut Dice) -> Value<'static> {
         (_, lay::Value::Null) => Value::Null,
         (Type::Ref(ty), lay::Value::To(value)) => given(&ty.target, value, dice),
         (Type::Union(ty), lay::Value::Member(id, value)) => Value::Member(*id, Box::new(given(&ty.members[*id], value, dice))),
-        _ => panic!("{value:?} is no {ty:?}"),
+        _ => panic!("{value:?} is not a {ty:?}"),
     }
 }
 

@@ -24,7 +24,7 @@ fn types_that_cannot_be_are_told() {
     assert_eq!(message(ArrayType::named("A", F64, vec![None; 17], (0..17).collect())), "array `A` has 17 axes; 1 to 16 are possible");
     assert_eq!(
         message(ArrayType::named("A", F64, vec![None; 2], vec![0, 2])),
-        "array `A`: the order [0, 2] is no permutation of its 2 axes"
+        "array `A`: the order [0, 2] is not a permutation of its 2 axes"
     );
     assert_eq!(message(ArrayType::named("A", F64, vec![Some(1 << 60)], vec![0])), "array `A` has more bytes than can be addressed");
     let half = ArrayType::named("Half", I8, vec![Some((1 << 59) + 8)], vec![0]).unwrap();
@@ -49,10 +49,10 @@ fn types_that_cannot_be_are_told() {
 fn buffers_that_cannot_be_are_told() {
     let ctx = host();
     let message = |result: Result<Buffer, parloop_object::BufferError>| result.unwrap_err().to_string();
-    assert_eq!(message(Buffer::with_options(&ctx, 64, 12, None)), "the alignment 12 is no power of two");
+    assert_eq!(message(Buffer::with_options(&ctx, 64, 12, None)), "the alignment 12 is not a power of two");
     assert_eq!(message(Buffer::new(&ctx, usize::MAX)), "a buffer of more than 9223372036854775807 bytes was asked for");
     let buffer = Buffer::new(&ctx, 64).unwrap();
-    assert_eq!(buffer.allocate_aligned(8, 0).unwrap_err().to_string(), "the alignment 0 is no power of two");
+    assert_eq!(buffer.allocate_aligned(8, 0).unwrap_err().to_string(), "the alignment 0 is not a power of two");
     assert_eq!(buffer.allocate(usize::MAX).unwrap_err().to_string(), "a buffer of more than 9223372036854775807 bytes was asked for");
     assert_eq!(buffer.write(60, &[0; 8]).unwrap_err().to_string(), "a write of 8 bytes at 60 does not fit into a buffer of 64 bytes");
     assert_eq!(buffer.read(65, &mut []).unwrap_err().to_string(), "a read of 0 bytes at 65 does not fit into a buffer of 64 bytes");

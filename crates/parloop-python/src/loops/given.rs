@@ -199,7 +199,7 @@ pub fn shape_of(value: &Value<'_>, arg: &PlannedArg) -> Result<Given> {
             })
         }
         Value::Host(object) => {
-            let array = NdArray::of(object)?.ok_or_else(|| PyTypeError::new_err("it is no array"))?;
+            let array = NdArray::of(object)?.ok_or_else(|| PyTypeError::new_err("it is not an array"))?;
             let dtype = array.dtype().ok_or_else(|| PyTypeError::new_err(format!("dtype {} is not supported", array.dtype_name())))?;
             Given::Array(GivenArray {
                 dtype,

@@ -236,11 +236,11 @@ fn argument_slot(py: Python<'_>, executable: &Executable, index: usize, value: &
     let arg = &executable.plan().args()[index];
     match (value, &arg.kind) {
         (Value::Number(number), PlannedKind::Value { dtype, .. }) => Ok(encode(*number, *dtype).map_err(|_| {
-            let reason = format!("argument `{}`: the number {number:?} is no value of type {}", arg.name, dtype.name());
+            let reason = format!("argument `{}`: the number {number:?} is not a value of type {}", arg.name, dtype.name());
             PyValueError::new_err(reason)
         })?),
         (Value::Host(object), _) => {
-            let array = NdArray::of(object)?.ok_or_else(|| PyTypeError::new_err("it is no array"))?;
+            let array = NdArray::of(object)?.ok_or_else(|| PyTypeError::new_err("it is not an array"))?;
             if arg.is_output && !array.is_writeable() {
                 return Err(PyValueError::new_err(format!("argument `{}` is written, but the array is read-only", arg.name)).into());
             }

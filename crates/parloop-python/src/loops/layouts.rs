@@ -15,7 +15,7 @@ use crate::ndarray::numpy_dtype;
 /// An array: its name, dtype, shape, and strides in elements, where they must be so.
 type Layout<'py> = (String, Bound<'py, PyAny>, Vec<i64>, Vec<Option<i64>>);
 
-/// A number that is no integer: its name and dtype.
+/// A number that is not an integer: its name and dtype.
 type Number<'py> = (String, Bound<'py, PyAny>);
 
 #[pymethods]

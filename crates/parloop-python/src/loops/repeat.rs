@@ -64,7 +64,7 @@ enum Like {
 }
 
 impl Repeat {
-    /// How to recognise a call with these values for the arguments in `places`; `None` where one of them is no plain number or array of the
+    /// How to recognise a call with these values for the arguments in `places`; `None` where one of them is not a plain number or array of the
     /// host.
     pub fn of(py: Python<'_>, arguments: Arguments<'_>, places: SmallVec<[usize; 8]>, values: &Taken<'_>) -> Option<Repeat> {
         let like = |place: usize| match &values[place] {
@@ -77,7 +77,7 @@ impl Repeat {
         Some(Repeat { names: arguments.names(py).map(Bound::unbind), places, made: SmallVec::new() })
     }
 
-    /// With an output that each call makes; `None` where it is no array of the host in C order.
+    /// With an output that each call makes; `None` where it is not an array of the host in C order.
     pub fn with_output(mut self, place: usize, value: &Value<'_>) -> Option<Repeat> {
         self.made.push(place);
         matches!(value, Value::Host(_)).then_some(self)

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use parloop_kernel as ker;
+use parloop_loop::parse::nearest;
 use parloop_mesh as mesh;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -36,7 +37,9 @@ fn options(said: &Said<'_, '_>) -> Result<mesh::LoopOptions> {
     let plan = match said.plan {
         None => mesh::PlanChoice::Auto,
         Some(name) => mesh::PlanChoice::from_name(name).ok_or_else(|| {
-            PyValueError::new_err(format!("there is no plan {name:?}; the plans are auto, sequential, owner, colour, gather, atomic"))
+            const PLANS: [&str; 6] = ["auto", "sequential", "owner", "colour", "gather", "atomic"];
+            let near = nearest(name, PLANS).map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
+            PyValueError::new_err(format!("unknown plan {name:?}{near} (plans: {})", PLANS.join(", ")))
         })?,
     };
     let checked = said.checked.unwrap_or_else(|| mesh::LoopOptions::default().checked);

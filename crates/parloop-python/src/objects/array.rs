@@ -65,7 +65,7 @@ impl ArrayObject {
         let base = slf.as_super();
         let body = base.get().body()?;
         body.view.check_alive()?;
-        let obj::Type::Array(ty) = &body.ty.get().ty else { return Err(PyTypeError::new_err("this is no array").into()) };
+        let obj::Type::Array(ty) = &body.ty.get().ty else { return Err(PyTypeError::new_err("this is not an array").into()) };
         let Some(dtype) = ty.item.scalar() else {
             return Err(PyTypeError::new_err(format!("{} holds objects: only arrays of numbers have a view", ty.name)).into());
         };
@@ -94,7 +94,7 @@ impl ArrayObject {
             Index::Part(index) => return part(slf, body, &index),
         };
         let (obj::Type::Array(ty), Parts::Item(item)) = (&body.ty.get().ty, &body.ty.get().parts) else {
-            return Err(PyTypeError::new_err("this is no array").into());
+            return Err(PyTypeError::new_err("this is not an array").into());
         };
         let shape = body.shape()?;
         if let (Some(dtype), Some(at)) = (ty.item.scalar(), shape.position(&index)) {
@@ -117,7 +117,7 @@ impl ArrayObject {
             }
         };
         let (obj::Type::Array(ty), Parts::Item(item)) = (&body.ty.get().ty, &body.ty.get().parts) else {
-            return Err(PyTypeError::new_err("this is no array").into());
+            return Err(PyTypeError::new_err("this is not an array").into());
         };
         let shape = body.shape()?;
         if let (Some(dtype), Some(at)) = (ty.item.scalar(), shape.position(&index)) {

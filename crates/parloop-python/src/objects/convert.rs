@@ -125,7 +125,7 @@ pub fn fields_of<'a, 'py>(ty: &ObjectType, dict: &Bound<'py, PyDict>, keep: &mut
     fields_and_more(ty, dict, keep, |_, _| Ok(false))
 }
 
-/// Fields by name; names that are no fields are offered to `more`, which says whether it took them.
+/// Fields by name; names that are not fields are offered to `more`, which says whether it took them.
 pub fn fields_and_more<'a, 'py>(
     ty: &ObjectType,
     dict: &Bound<'py, PyDict>,
@@ -205,7 +205,7 @@ fn interned_position(parts: &[FieldPart], expected: usize, name: &Bound<'_, PyAn
 /// The position of a field by its name as text.
 pub fn position_by_text(ty: &ObjectType, name: &Bound<'_, PyAny>) -> Result<usize> {
     let obj::Type::Struct(structure) = &ty.ty else { return Err(misfit(ty, name)) };
-    // What is no text is no field either, whatever it reads like.
+    // What is not text is not a field either, whatever it reads like.
     let found = name.cast::<PyString>().ok().and_then(|text| structure.field(text.to_str().ok()?));
     let unknown = || {
         let fields = structure.fields.iter().map(|field| field.name.clone()).collect();

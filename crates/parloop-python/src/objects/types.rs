@@ -82,7 +82,7 @@ impl ObjectType {
         }
     }
 
-    /// The bytes of a struct of numbers with their defaults; None for what is more, or has defaults that are no numbers.
+    /// The bytes of a struct of numbers with their defaults; None for what is more, or has defaults that are not numbers.
     fn plain_bytes(&self, py: Python<'_>) -> Option<Vec<u8>> {
         let obj::Type::Struct(structure) = &self.ty else { return None };
         let mut bytes = vec![0; structure.size?];
@@ -144,7 +144,7 @@ pub fn type_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, ObjectTyp
     let found = object.getattr("_type").or_else(|_| object.getattr("_XoStruct")?.getattr("_type"));
     match found.map(|found| found.cast_into::<ObjectType>()) {
         Ok(Ok(found)) => Ok(found),
-        _ => Err(PyTypeError::new_err(format!("{object} is no type of parloop.objects"))),
+        _ => Err(PyTypeError::new_err(format!("{object} is not a type of parloop.objects"))),
     }
 }
 

@@ -153,7 +153,7 @@ pub enum PrecomputeError {
         /// The rule.
         rule: Name,
     },
-    /// The footprint is no set that a nest of loops runs over.
+    /// The footprint is not a set that a nest of loops runs over.
     #[error("rule `{rule}`: the values needed, `{footprint}`, are not convex; ask for their bounding box")]
     NotConvex {
         /// The rule.
@@ -174,7 +174,7 @@ pub enum PrecomputeError {
         needed: usize,
     },
     /// The temporary is there, and its shape cannot be widened.
-    #[error("rule `{rule}`: temporary `{temporary}` is there with a shape that is no constant; choose another name for it")]
+    #[error("rule `{rule}`: temporary `{temporary}` is there with a shape that is not a constant; choose another name for it")]
     TemporaryShape {
         /// The rule.
         rule: Name,

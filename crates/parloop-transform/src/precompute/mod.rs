@@ -247,7 +247,7 @@ impl<'a> Job<'a> {
 
     fn build(&self, footprint: &Footprint) -> Result<LoopKernel, PrecomputeError> {
         let mut result = self.kernel.clone();
-        // The loops are called after the rule's parameters. Those of rules are no names of the kernel, so they are free for that.
+        // The loops are called after the rule's parameters. Those of rules are not names of the kernel, so they are free for that.
         result.substitutions.values_mut().for_each(|rule| rule.parameters.clear());
         let mut names = UniqueNames::of_variables(&result);
         result.substitutions.clone_from(&self.kernel.substitutions);
@@ -599,7 +599,7 @@ impl<'a> Job<'a> {
         Ok(copies)
     }
 
-    /// The value of a parameter that is no storage axis: the same in all calls, and not swept.
+    /// The value of a parameter that is not a storage axis: the same in all calls, and not swept.
     fn only_value(&self, index: usize, parameter: &Name) -> Result<Affine, PrecomputeError> {
         let mut values = self.calls.iter().map(|call| &call[index]);
         let first = values.next().filter(|first| first.names().is_disjoint(&self.sweep) && values.all(|value| value == *first));

@@ -125,7 +125,7 @@ pub enum ReduceError {
         extent: String,
     },
     /// It was to become a scan and is none.
-    #[error("instruction `{instruction}`: the reduction over `{scan}` is no scan: {reason}")]
+    #[error("instruction `{instruction}`: the reduction over `{scan}` is not a scan: {reason}")]
     NotTriangular {
         /// The instruction.
         instruction: Name,

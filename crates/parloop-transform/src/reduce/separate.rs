@@ -47,7 +47,7 @@ pub(super) fn inames_of(reduction: &Reduction) -> Vec<Name> {
     reduction.inames.iter().cloned().chain(inside).collect()
 }
 
-/// Whether the inames of a reduction have values wherever the others of their domain do: then it is no matter whether they have a domain of
+/// Whether the inames of a reduction have values wherever the others of their domain do: then it does not matter whether they have a domain of
 /// their own.
 pub(super) fn has_points_everywhere(around: &Set, domain: &Set, inames: &[Name], assumptions: &Set) -> Result<bool, IslError> {
     let inner: Vec<Name> = domain.dims().iter().filter(|dim| inames.contains(*dim)).cloned().collect();

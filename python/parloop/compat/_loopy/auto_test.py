@@ -33,7 +33,7 @@ def auto_test_vs_ref(
     """Runs both with the same random arguments and compares what they give."""
     typed = infer_unknown_types(ref_prog)
     kernel = typed[ref_entrypoint] if ref_entrypoint else typed.default_entrypoint
-    # Parameters that were fixed since are no arguments any more.
+    # Parameters that were fixed since are not arguments any more.
     own = {arg.name for arg in kernel.args}
     try:
         loops.auto_test_vs_ref(

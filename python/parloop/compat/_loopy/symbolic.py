@@ -55,7 +55,7 @@ class TypeCast(_Expression):
         from .types import to_loopy_type
 
         if np.dtype(getattr(type, "numpy_dtype", type)).kind not in "biufc":
-            raise LoopyError(f"a number cannot be cast to {type}, which is no type of numbers")
+            raise LoopyError(f"a number cannot be cast to {type}, which is not a type of numbers")
         object.__setattr__(self, "type", to_loopy_type(type))
         object.__setattr__(self, "child", child)
 

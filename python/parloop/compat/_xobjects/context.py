@@ -357,7 +357,7 @@ class ContextPyopencl(XContext):
 
     _target = "opencl"
     _macros = _context_macros("XO_CONTEXT_CL")
-    # Names of fields are no macros of the driver.
+    # Names of fields are not macros of the driver.
     _headers = ("".join(f"#undef {name}\n" for name in ("cross", "distance", "dot", "length", "normalize")),)
 
     def __new__(cls, device: Any = None, patch_pyopencl_array: bool = True, minimum_alignment: int | None = None) -> ContextPyopencl:

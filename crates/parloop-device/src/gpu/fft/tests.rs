@@ -215,10 +215,10 @@ fn a_library_without_the_functions_is_an_error() {
     };
     assert_eq!(
         message(&["libc.so.6"]),
-        "cuFFT is not here: none of libc.so.6 could be used; it has no function `create`; install another version of it"
+        "cuFFT not found: none of libc.so.6 could be used; it has no function `create`; install another version of it"
     );
     assert_eq!(
         message(&["libcufft-of-nobody.so", "/nowhere/libcufft.so"]),
-        "cuFFT is not here: none of libcufft-of-nobody.so could be used; install it"
+        "cuFFT not found: none of libcufft-of-nobody.so could be used; install it"
     );
 }

@@ -220,7 +220,7 @@ instructions
         assert!(message.ends_with(expected), "{message}");
     }
     let expected = "assignment_to_subst: elements of `t` share memory by its strides, so an element may hold what was assigned to another one, \
-                    which is no rule of its indices";
+                    which is not a rule of its indices";
     assert_eq!(refusal(&kernel("assignment_to_subst t")), expected);
 }
 
@@ -429,7 +429,7 @@ realize_reduction force_scan=True
     for place in ["0", "n - 1 - i", "i - i % 2"] {
         let message = refusal(&kernel(place));
         assert!(
-            message.ends_with("the reduction over `j` is no scan: `set` changes what it reduces from one value of `i` to the next"),
+            message.ends_with("the reduction over `j` is not a scan: `set` changes what it reduces from one value of `i` to the next"),
             "{message}"
         );
     }

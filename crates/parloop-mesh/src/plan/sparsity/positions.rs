@@ -8,7 +8,7 @@ use crate::plan::PlanError;
 /// How many elements are read at a time.
 const RUN: usize = 256;
 
-/// Positions of blocks; -1 is no block.
+/// Positions of blocks; -1 is not a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Positions {
     /// All blocks of the pattern can be numbered by 32 bits.

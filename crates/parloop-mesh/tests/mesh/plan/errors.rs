@@ -15,9 +15,9 @@ fn says<T: std::fmt::Debug>(result: Result<T, PlanError>, message: &str) {
 #[test]
 fn tables_must_have_whole_rows_for_all_elements() {
     let ragged = Incidence::new(Elements::Range(0..1), &[table(&[0, 1, 2], 2, 3)]);
-    says(ragged, "table 0 has 3 values, which are no whole rows of 2; give `rows * arity` values");
+    says(ragged, "table 0 has 3 values, which are not whole rows of 2; give `rows * arity` values");
     let none = Incidence::new(Elements::Range(0..1), &[table(&[0], 0, 3)]);
-    says(none, "table 0 has 1 values, which are no whole rows of 0; give `rows * arity` values");
+    says(none, "table 0 has 1 values, which are not whole rows of 0; give `rows * arity` values");
     let short = Incidence::new(Elements::List(&[0, 2]), &[table(&[0, 1], 1, 3)]);
     says(short, "element 2 has no row in table 0, which has 2 rows");
 }
