@@ -18,7 +18,7 @@ pub enum DeviceError {
     Variable { name: &'static str, value: String, expected: String },
     #[error("{kind} driver not found: none of {} could be opened; {hint}", .tried.join(", "))]
     DriverMissing { kind: DeviceKind, tried: Vec<String>, hint: String },
-    #[error("{name} is not here: none of {} could be used; {hint}", .tried.join(", "))]
+    #[error("{name} not found: none of {} could be used; {hint}", .tried.join(", "))]
     LibraryMissing { name: &'static str, tried: Vec<String>, hint: String },
     #[error("{device}: {asked} bytes of memory were asked for{}; free memory or split the work", free_memory(.free))]
     OutOfMemory { device: String, asked: u64, free: Option<u64> },

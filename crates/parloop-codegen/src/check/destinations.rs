@@ -39,6 +39,6 @@ fn obstacle(facts: &Facts<'_>, at: usize, variable: &parloop_isl::Name) -> Optio
         Some(ArgumentKind::Array { space: AddressSpace::Constant, .. }) => Some("in constant memory"),
         Some(ArgumentKind::Array { .. } | ArgumentKind::Object | ArgumentKind::Image(_)) => None,
         Some(ArgumentKind::Value) => Some("an argument that is passed by value; declare a temporary, or pass an array"),
-        None => Some("no argument and no temporary of the kernel; declare it: <>name = …"),
+        None => Some("neither an argument nor a temporary of the kernel; declare it: <>name = …"),
     }
 }
