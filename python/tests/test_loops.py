@@ -159,7 +159,7 @@ def test_reductions_and_scans():
 
 def test_what_is_no_scan_is_an_error_of_reductions():
     knl = lp.make_kernel("{[i,j]: 0<=i<16 and 0<=j<5}", "out[i] = sum(j, a[j])")
-    with pytest.raises(pl.LoopReductionError, match="no scan"):
+    with pytest.raises(pl.LoopReductionError, match="not a scan"):
         lp.realize_reduction(knl, force_scan=True)
 
 

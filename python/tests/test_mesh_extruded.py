@@ -126,7 +126,7 @@ def test_what_makes_no_sense_is_refused() -> None:
         op2.par_loop(add, points, x(op2.INC), iteration_region=op2.ON_TOP)
     with pytest.raises(parloop.MapTypeError, match="at least two maps"):
         op2.ComposedMap(steep)
-    with pytest.raises(parloop.MapValueError, match="no order of the 1 slots"):
+    with pytest.raises(parloop.MapValueError, match="not an order of the 1 slots"):
         op2.PermutedMap(steep, [1])
 
 

@@ -211,7 +211,8 @@ class DatView(Exchanged, mesh.DatView):
     @property
     def _data(self) -> Any:
         parent: Any = self.parent
-        return parent._data[(slice(None), *self.index)]
+        place = (slice(None), *self.index)
+        return parent._data[place]
 
     @property
     def _halo_frozen(self) -> bool:  # type: ignore[override]
