@@ -7,7 +7,7 @@ import sys
 
 import kernels
 import pytest
-from conftest import FOUND, run_python
+from conftest import FOUND, missing, run_python
 
 import parloop as pl
 
@@ -125,17 +125,21 @@ def test_the_table_may_be_cut_off_by_its_reader():
     assert b"panicked" not in process.stderr
 
 
-NEEDS_OPENCL = pytest.mark.skipif(not any(device.kind == "opencl" for device in FOUND), reason="no OpenCL device was found")
+@pytest.fixture
+def opencl():
+    """Tests of PoCL's cache need a device of OpenCL's."""
+    if not any(device.kind == "opencl" for device in FOUND):
+        missing("an OpenCL device")
 
 
-@NEEDS_OPENCL
+@pytest.mark.usefixtures("opencl")
 def test_a_home_that_cannot_be_written_hides_no_device():
     unwritable = {"HOME": "/dev/null", "XDG_CACHE_HOME": None, "POCL_CACHE_DIR": None}
     listed = json.loads(parloop("devices", "--json", **unwritable).stdout)
     assert [entry["device"] for entry in listed] == [device.name for device in FOUND]
 
 
-@NEEDS_OPENCL
+@pytest.mark.usefixtures("opencl")
 def test_the_doctor_names_a_folder_that_pocl_cannot_write():
     result = parloop("doctor", POCL_CACHE_DIR="/dev/null/cache")
     line = next(line for line in result.stdout.splitlines() if "opencl devices" in line)

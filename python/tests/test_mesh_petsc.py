@@ -1,6 +1,7 @@
 """Data and matrices as objects of PETSc's, over the same memory. These tests need petsc4py."""
 
 import gc
+import os
 import subprocess
 import sys
 import weakref
@@ -26,7 +27,9 @@ def opencl():
     try:
         return pl.Context("opencl")
     except pl.DeviceError as error:
-        pytest.skip(f"there is no OpenCL device: {error}")
+        if os.environ.get("CI") == "true":
+            raise
+        pytest.skip(f"no OpenCL device found: {error}")
 
 
 def line(n=6, dim=1):

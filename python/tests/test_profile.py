@@ -5,6 +5,7 @@ import threading
 
 import numpy as np
 import pytest
+from conftest import missing
 
 import parloop as pl
 import parloop.loops as lp
@@ -126,8 +127,9 @@ def test_a_profile_is_shown_as_a_table():
     assert repr(p).startswith("<Profile of 1 kernels: 1 calls, ")
 
 
-@pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="matplotlib is not installed")
 def test_a_roofline_is_drawn():
+    if importlib.util.find_spec("matplotlib") is None:
+        missing("matplotlib")
     import matplotlib
 
     matplotlib.use("Agg")
