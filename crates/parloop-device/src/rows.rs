@@ -20,11 +20,17 @@ impl Memory {
     /// [`DeviceError::OutOfBounds`]; [`DeviceError::Unsupported`] where the host cannot use the memory.
     pub fn read_rows(&self, length: usize, rows: &[i32], into: &mut Vec<u8>) -> Result<()> {
         let first = self.rows_of(length, rows)?;
-        into.reserve(rows.len() * length);
-        for &row in rows {
-            // SAFETY: the row is inside of the memory, which the host can read; the vector is memory of its own.
-            let row = unsafe { std::slice::from_raw_parts(first.add(row as usize * length), length) };
-            into.extend_from_slice(row);
+        let bytes = rows.len().saturating_mul(length);
+        into.reserve(bytes);
+        // SAFETY: the rows are inside of the memory, which the host can read; the vector has room for them behind what it holds, and is
+        // memory of its own. All of the bytes that it is said to hold are written.
+        unsafe {
+            let mut to = into.as_mut_ptr().add(into.len());
+            for_each_row(length, rows, |row, length| {
+                to.copy_from_nonoverlapping(first.add(row), length);
+                to = to.add(length);
+            });
+            into.set_len(into.len() + bytes);
         }
         Ok(())
     }
@@ -38,17 +44,24 @@ impl Memory {
         if from.len() != rows.len() * length {
             return Err(DeviceError::OutOfBounds { operation: "rows", offset: 0, len: rows.len() * length, size: from.len() });
         }
-        for (place, &row) in rows.iter().enumerate() {
+        let mut from = from.as_ptr();
+        for_each_row(length, rows, |row, length| {
             // SAFETY: both rows are inside of their memory, and the borrowed bytes are not of this memory, which nobody may borrow.
-            unsafe { first.add(row as usize * length).copy_from_nonoverlapping(from.as_ptr().add(place * length), length) };
-        }
+            unsafe {
+                first.add(row).copy_from_nonoverlapping(from, length);
+                from = from.add(length);
+            }
+        });
         Ok(())
     }
 
     /// The first byte, if all these rows are inside.
     fn rows_of(&self, length: usize, rows: &[i32]) -> Result<*mut u8> {
         let limit = self.len().checked_div(length).unwrap_or(usize::MAX);
-        if let Some(&row) = rows.iter().find(|&&row| usize::try_from(row).map_or(true, |row| row >= limit)) {
+        // A negative row is a large number without its sign.
+        let largest = rows.iter().fold(0, |largest, &row| largest.max(row as u32));
+        if !rows.is_empty() && largest as usize >= limit.min(i32::MAX as usize + 1) {
+            let row = rows.iter().copied().find(|&row| row as u32 == largest).unwrap_or_default();
             let offset = usize::try_from(row).unwrap_or(usize::MAX).saturating_mul(length);
             return Err(DeviceError::OutOfBounds { operation: "rows", offset, len: length, size: self.len() });
         }
@@ -61,4 +74,22 @@ impl Memory {
             what: "rows of memory that the host cannot use; copy it to the host first".into(),
         })
     }
+}
+
+/// Calls `copy` with the offset and the length of each row, in order. Rows of one to four numbers have a constant length where `copy` is
+/// compiled, so that it becomes a few moves.
+fn for_each_row(length: usize, rows: &[i32], mut copy: impl FnMut(usize, usize)) {
+    match length {
+        4 => for_each_row_of::<4>(rows, copy),
+        8 => for_each_row_of::<8>(rows, copy),
+        16 => for_each_row_of::<16>(rows, copy),
+        24 => for_each_row_of::<24>(rows, copy),
+        32 => for_each_row_of::<32>(rows, copy),
+        _ => rows.iter().for_each(|&row| copy(row as usize * length, length)),
+    }
+}
+
+#[inline(always)]
+fn for_each_row_of<const LENGTH: usize>(rows: &[i32], mut copy: impl FnMut(usize, usize)) {
+    rows.iter().for_each(|&row| copy(row as usize * LENGTH, LENGTH));
 }

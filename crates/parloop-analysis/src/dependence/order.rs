@@ -125,9 +125,13 @@ impl<'k> Dependences<'_, 'k> {
                 outcome.violation = Some(Violation::of(&pair, &set, cause)?);
                 return Ok(());
             }
-            // Lanes run as one instruction, in checked mode too.
-            let is_lane = |cause: &Cause| matches!(cause, Cause::Unordered(iname) if self.facts.placement(iname) == Placement::Innermost);
-            if let Some((set, cause, _)) = self.broken(&pair, early, late, paths, depth, &is_lane)? {
+            // Lanes run as one instruction, in checked mode too, and it sees each copy of a variable alone.
+            let is_unseen = |cause: &Cause| match cause {
+                Cause::Unordered(iname) => self.facts.placement(iname) == Placement::Innermost,
+                Cause::Copies(_) => true,
+                _ => false,
+            };
+            if let Some((set, cause, _)) = self.broken(&pair, early, late, paths, depth, &is_unseen)? {
                 outcome.violation = Some(Violation::of(&pair, &set, cause)?);
                 return Ok(());
             }

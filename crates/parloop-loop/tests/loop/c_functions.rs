@@ -327,9 +327,9 @@ fn rows_of_another_length_are_refused_with_both_sides() {
 #[test]
 fn headers_are_found_in_their_folders_and_mistakes_at_their_lines() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("mine.h"), "#define SHIFT(d) ((d) + 1)\nstatic double half(double x) { return x / 2; }\n").unwrap();
+    std::fs::write(folder.path().join("mine.h"), "#define SHIFT(d) ((d) + 1)\nstatic double halved(double x) { return x / 2; }\n").unwrap();
     let source = "void res(double **x, double **y) {\n  for (int i = 0; i < 3; i++)\n    for (int d = 0; d < 2; d++)\n      \
-                  y[i][d] += half(fabs(x[(i + 1) % 3][d])) - SHIFT(d);\n}";
+                  y[i][d] += halved(fabs(x[(i + 1) % 3][d])) - SHIFT(d);\n}";
     let options =
         SourceOptions { headers: vec!["#include \"mine.h\"".into()], folders: vec![folder.path().to_owned()], ..SourceOptions::default() };
     // SAFETY: as in `function_of`.
@@ -340,7 +340,7 @@ fn headers_are_found_in_their_folders_and_mistakes_at_their_lines() {
         let generated = with_function(function.clone()).generate(target_of(context.device().kind())).unwrap();
         let error = Executable::compile(&generated, &context).unwrap_err().to_string();
         assert!(error.contains("<res>:4"), "{error}");
-        assert!(error.contains("    4 |       y[i][d] += half("), "{error}");
+        assert!(error.contains("    4 |       y[i][d] += halved("), "{error}");
     }
 }
 

@@ -505,3 +505,53 @@ instructions
         assert_eq!(outcome(&text), Outcome::Same, "{chain}");
     }
 }
+
+#[test]
+fn a_store_under_a_condition_keeps_its_order_where_a_compiler_distributes_loops() {
+    let found = outcome(
+        "; sizes 3
+kernel f
+domain {[i]: 0 <= i < n}
+domain {[j]: 0 <= j <= i}
+domain {[k]: 0 <= k < e}
+data
+  a: global int32[2*n + 16]
+  e: temp int32
+  t: private int32
+  x: global int8[2*n + 16]
+  n: value int32
+instructions
+  t = 0 {id=zero, dep=*}
+  x[i] = t {id=keep, dep=*zero, inames=i:j}
+  t = a[j + 2] - x[j + 1] {id=take, dep=*zero:keep, inames=i:j}
+  e = x[n + 1] {id=limit, dep=*keep, inames=i:j}
+  x[j] = 1 {id=set, dep=*keep:take:limit, inames=i:j:k, if=j > 1}
+
+; chain
+",
+    );
+    assert_eq!(found, Outcome::Same);
+}
+
+#[test]
+fn a_value_that_groups_may_hand_on_in_local_memory_is_refused() {
+    let message = refusal(
+        "; sizes 3
+kernel f
+domain {[i]: 0 <= i < n}
+data
+  t: temp int32
+  x: global int32[2*n + 16]
+  n: value int32
+instructions
+  t = 2 {id=set, dep=*}
+  t = 2*t {id=double, dep=*set, inames=i, if=x[i + 3] > 0}
+  x[i + 3] = t {id=store, dep=*set:double, inames=i}
+
+; chain
+set_temporary_address_space t local
+tag_inames i=g.0
+",
+    );
+    assert!(message.contains("`i = 0` writes `t`, which `i = 1` reads; each value of `i` has its own copy of `t`"), "{message}");
+}
