@@ -74,6 +74,23 @@ def test_messages_and_pages_name_extras_that_exist():
     assert {"mesh", "plot", "mpi", "sparse"} <= set(named) <= {*EXTRAS, "all"}, named
 
 
+@pytest.mark.skipif(not (ROOT / ".github").exists(), reason="needs the repository")
+def test_workflows_can_be_read_and_call_what_exists():
+    import yaml
+
+    commands = {}
+    for name in ("ci", "release"):
+        workflow = yaml.safe_load((ROOT / f".github/workflows/{name}.yml").read_text())
+        for job in workflow["jobs"].values():
+            assert job["runs-on"] and set(job.get("needs", [])) <= set(workflow["jobs"])
+            commands.setdefault(name, []).extend(step["run"] for step in job["steps"] if "run" in step)
+    assert "bash .ci/run" in commands["ci"]
+    made = {command.split()[1] for command in commands["release"] if command.startswith("make ")}
+    assert made == {"wheel", "sdist", "crates"}
+    makefile = (ROOT / "Makefile").read_text()
+    assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in made)
+
+
 def test_a_missing_package_names_the_extra(monkeypatch, tmp_path):
     import parloop.mesh as op2
 
