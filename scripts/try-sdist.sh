@@ -6,7 +6,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 "${VIRTUAL_ENV:?names an environment of the Python to try}/bin/python" -m venv "$work/venv"
-unset VIRTUAL_ENV CARGO_TARGET_DIR
+unset VIRTUAL_ENV
 "$work/venv/bin/pip" install --quiet --disable-pip-version-check "$sdist"
 PARLOOP_CACHE_DIR="$work/cache" "$work/venv/bin/python" - <<'PY'
 import numpy as np
