@@ -7,7 +7,9 @@
 # make memcheck  valgrind over the Rust tests of devices, objects and kernels; long
 # make leaks  100,000 of everything, made and dropped: the memory is where it was; some minutes
 # make docs   the documentation site in docs/_build/html, its pictures made by its own examples; warnings are errors
-# make wheel  one abi3 wheel in dist/, tried on every Python from 3.10 to 3.13 that is here
+# make wheel  one abi3 wheel for manylinux_2_28 in dist/, tried on every Python from 3.10 to 3.13 that is here
+# make sdist  the sources of the Python package in dist/; TRY=1 installs them into an environment of their own, which compiles them
+# make crates  package every crate that is published, in the order of their dependencies, as crates.io would get it; UPLOAD=1 publishes
 
 SHELL := /bin/bash
 PYTHON ?= $(shell for v in 3.12 3.13 3.11 3.10; do p=$$(command -v python$$v) && $$p -c '' 2>/dev/null && echo $$p && break; done || true)
@@ -16,13 +18,20 @@ PYTHON := python3
 endif
 # CI builds the package as the wheel is built, so that it is compiled once.
 PROFILE ?= release
+# Wheels are compiled and linked by zig, for an older glibc than that of this machine. The flag of rustc counts for the package alone, so
+# that all other crates are shared with builds without it.
+ifeq ($(PROFILE),wheel)
+ZIG := $(CURDIR)/scripts/zig-cc.sh
+WITH_ZIG := CC_$(shell uname -m)_unknown_linux_gnu=$(ZIG)
+LINK := -- -C linker=$(ZIG)
+endif
 VENV := $(CURDIR)/.venv
 BIN := $(VENV)/bin
 export VIRTUAL_ENV := $(VENV)
 export CARGO_TERM_PROGRESS_WHEN ?= auto
 SOURCES := $(shell find crates -name '*.rs' -o -name '*.h' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test test-rust test-python test-examples fuzz torture leaks interleavings memcheck wheel bench drivers docs docs-rust clean
+.PHONY: demo test test-rust test-python test-examples fuzz torture leaks interleavings memcheck wheel sdist crates bench drivers docs docs-rust clean
 
 demo: $(VENV)/.package $(VENV)/.pictures
 	$(BIN)/python -m parloop.demo
@@ -65,10 +74,23 @@ interleavings:
 memcheck:
 	bash scripts/memcheck.sh
 
-wheel: $(VENV)/.tools
-	rm -rf dist
-	$(BIN)/maturin build --locked --out dist
+ifeq ($(PROFILE),wheel)
+wheel: $(VENV)/.wheels
+	rm -f dist/*.whl
+	$(WITH_ZIG) $(BIN)/maturin build --locked --compatibility manylinux_2_28 --out dist $(LINK)
 	bash scripts/try-wheel.sh dist/*.whl
+else
+wheel:
+	$(MAKE) wheel PROFILE=wheel
+endif
+
+sdist: $(VENV)/.tools
+	rm -f dist/*.tar.gz
+	$(BIN)/maturin sdist --out dist
+	$(if $(TRY),bash scripts/try-sdist.sh dist/*.tar.gz)
+
+crates:
+	bash scripts/publish.sh $(if $(UPLOAD),--upload)
 
 docs: $(VENV)/.package $(VENV)/.docs docs-rust
 	$(BIN)/python docs/blocks.py --pictures docs/tutorials/*.md
@@ -79,7 +101,7 @@ docs: $(VENV)/.package $(VENV)/.docs docs-rust
 
 # The reference of Rust, which the site links to.
 docs-rust:
-	cargo doc --locked --no-deps --quiet --workspace --exclude parloop-python --exclude parloop-forking --exclude parloop-interleavings --exclude parloop-mpirun
+	cargo doc --locked --no-deps --quiet --features parloop/cli --workspace --exclude parloop-python --exclude parloop-forking --exclude parloop-interleavings --exclude parloop-mpirun
 
 bench: $(VENV)/.package
 	bash benches/run.sh
@@ -91,7 +113,7 @@ $(VENV)/.tools:
 	touch $@
 
 $(VENV)/.tests: $(VENV)/.tools Makefile
-	$(BIN)/pip install --quiet --disable-pip-version-check pytest pytest-xdist scipy hypothesis islpy matplotlib mypy pymbolic pyopencl nvidia-cuda-nvrtc pyarrow meshio h5py mpi4py
+	$(BIN)/pip install --quiet --disable-pip-version-check pytest pytest-xdist scipy hypothesis islpy matplotlib mypy pymbolic pyopencl nvidia-cuda-nvrtc pyarrow meshio h5py mpi4py pyyaml
 	touch $@
 
 $(VENV)/.pictures: $(VENV)/.tools
@@ -102,10 +124,14 @@ $(VENV)/.docs: $(VENV)/.tools Makefile
 	$(BIN)/pip install --quiet --disable-pip-version-check sphinx myst-parser pydata-sphinx-theme sphinx-design sphinx-copybutton matplotlib meshio scipy
 	touch $@
 
+$(VENV)/.wheels: $(VENV)/.tools
+	$(BIN)/pip install --quiet --disable-pip-version-check ziglang auditwheel
+	touch $@
+
 # Python files are used where they are; the package is built again when Rust changes.
-$(VENV)/.package: $(VENV)/.tools $(SOURCES)
+$(VENV)/.package: $(VENV)/.tools $(if $(LINK),$(VENV)/.wheels) $(SOURCES)
 	@echo "building parloop with profile $(PROFILE)"
-	$(BIN)/maturin develop --locked --profile $(PROFILE)
+	$(WITH_ZIG) $(BIN)/maturin develop --locked --profile $(PROFILE) $(LINK)
 	touch $@
 
 clean:

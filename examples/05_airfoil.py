@@ -270,7 +270,7 @@ def draw(flow: Airfoil, mesh: Mesh, path: str) -> None:
         from matplotlib.colors import TwoSlopeNorm
         from matplotlib.figure import Figure
     except ImportError:
-        say("\nNo picture: it needs matplotlib (pip install matplotlib).")
+        say("\nNo picture: it needs matplotlib (pip install parloop[plot]).")
         return
     corners, pressure = mesh.x[mesh.cell_nodes], flow.pressure
     middle = corners.mean(axis=1)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs a wheel into a new environment of every Python from 3.10 to 3.13 that is here, and runs a kernel on the CPU with all
-# drivers out of reach. Fails if the wheel needs a library that not every Linux has.
+# drivers out of reach. Fails if the wheel needs a library that not every Linux has, or a glibc later than that of manylinux_2_28.
 set -eu
 wheel=$(realpath "$1")
 work=$(mktemp -d)
@@ -15,6 +15,13 @@ for library in $needed; do
     esac
 done
 echo "linked to: $needed"
+
+said=$("${VIRTUAL_ENV:?names the environment with auditwheel}/bin/auditwheel" show "$wheel" | tr '\n' ' ')
+# PEP 600's names; manylinux2014 and older ones are aliases that auditwheel adds to them.
+minor=$(sed -nE 's/.*following platform tag: "manylinux_2_([0-9]+)_.*/\1/p' <<<"$said")
+[ -n "$minor" ] && [ "$minor" -le 28 ] || { echo "the wheel does not run on manylinux_2_28: $said"; exit 1; }
+case $wheel in *-abi3-manylinux_2_28_*.whl) ;; *) echo "the wheel is not named for abi3 and manylinux_2_28: $wheel"; exit 1 ;; esac
+echo "auditwheel: manylinux_2_$minor"
 
 cat >"$work/smoke.py" <<'PY'
 import importlib

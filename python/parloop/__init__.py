@@ -16,6 +16,9 @@ array([1., 3., 5., 7.])
 
 import sys as _sys
 
+if _sys.platform != "linux":
+    raise ImportError(f"parloop runs on Linux only, and this system is {_sys.platform}")
+
 from . import _parloop
 from ._description import Arg as Arg
 from ._description import Kernel as Kernel

@@ -100,7 +100,7 @@ class Profile:
         try:
             import matplotlib.pyplot as plt
         except ImportError:
-            raise ImportError("Profile.plot needs matplotlib: pip install matplotlib") from None
+            raise ImportError("Profile.plot needs matplotlib, which is not installed; pip install parloop[plot]") from None
         import numpy as np
 
         from .loops import limits

@@ -775,7 +775,7 @@ class TestFiles:
 
     def test_without_meshio_the_error_says_how_to_get_it(self, tmp_path, monkeypatch):
         monkeypatch.setitem(sys.modules, "meshio", None)
-        ending = "needs meshio, which is not installed; pip install meshio, or pip install parloop[meshio]"
+        ending = "needs meshio, which is not installed; pip install parloop[mesh]"
         with refuses(ImportError, f"reading a mesh {ending}"):
             op2.read_mesh("wing.msh")
         mesh = op2.box_mesh((1, 1))

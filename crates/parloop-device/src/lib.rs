@@ -1,7 +1,7 @@
 //! Devices, memory, streams, events and modules: one face over CPU threads, OpenCL, CUDA and HIP.
 //!
 //! Every native library (libcuda, libnvrtc, libcufft, libOpenCL, libamdhip64, libhipfft) is opened when it is first needed; a missing one is an error
-//! that says how to get it. Nothing here knows about portable C, signatures or the compile cache: that is `parloop-kernel`.
+//! that says how to get it. Linux only. Nothing here knows about portable C, signatures or the compile cache: that is `parloop-kernel`.
 //!
 //! ```
 //! use parloop_device::{Device, DeviceKind};
@@ -12,6 +12,9 @@
 //! }
 //! # Ok::<(), parloop_device::DeviceError>(())
 //! ```
+
+#[cfg(not(target_os = "linux"))]
+compile_error!("Parloop runs on Linux only");
 
 mod backend;
 mod binary;

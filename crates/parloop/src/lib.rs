@@ -1,4 +1,4 @@
-//! Parloop: write a kernel once; run it on CPU threads, OpenCL, CUDA and HIP devices.
+//! Parloop: write a kernel once; run it on CPU threads, OpenCL, CUDA and HIP devices. Linux only.
 //!
 //! # A tour
 //!
@@ -106,6 +106,7 @@
 //! (portable C, signatures, the compile cache, launch), [`parloop_object`] (types, buffers, views, C functions of objects),
 //! `parloop_isl` (sets of integers), [`parloop_loop`] (loop kernels) and [`parloop_mesh`] (loops over meshes).
 
+#[cfg(feature = "cli")]
 pub mod command;
 pub mod loops;
 

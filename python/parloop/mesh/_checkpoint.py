@@ -141,4 +141,4 @@ def _h5py() -> Any:
     try:
         return importlib.import_module("h5py")
     except ImportError:
-        raise MeshFileError("files .h5 need h5py (pip install h5py); files .npz need nothing") from None
+        raise MeshFileError("files .h5 need h5py, which is not installed; pip install parloop[mesh], or use a file .npz") from None

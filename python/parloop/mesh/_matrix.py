@@ -34,7 +34,7 @@ def to_scipy(mat: Any) -> Any:
     try:
         sparse = importlib.import_module("scipy.sparse")
     except ImportError:
-        raise ImportError("SciPy is not installed; install it with `pip install scipy`") from None
+        raise ImportError("to_scipy needs SciPy, which is not installed; pip install parloop[sparse]") from None
     # The numbers are shared, and so that they stay where they are the structure cannot be changed.
     columns, starts = mat.sparsity.colidx, mat.sparsity.rowptr
     columns.flags.writeable = starts.flags.writeable = False

@@ -273,7 +273,7 @@ class Mesh:
         ----------
         path : path
             A file for ParaView (``.vtu``) needs nothing else where all cells are of one first-order type. Everything else is written by
-            meshio (``pip install parloop[meshio]``). Gmsh's files (``.msh``) get the regions as physical groups. A file that is there
+            meshio (``pip install parloop[mesh]``). Gmsh's files (``.msh``) get the regions as physical groups. A file that is there
             is replaced when the new one is complete.
         **fields : Dat, or a list of them
             Data on vertices or cells by the names that the viewer shows. In a mesh with cells of several types, data on cells is a

@@ -18,7 +18,7 @@ def require(package: str, what: str) -> Any:
     try:
         found = importlib.import_module(package)
     except ImportError:
-        raise ImportError(f"{what} needs {package}, which is not installed; pip install {package}, or pip install parloop[meshio]") from None
+        raise ImportError(f"{what} needs {package}, which is not installed; pip install parloop[mesh]") from None
     if package == "meshio":
         # meshio 5.3 knows the nodes of these types but not their dimension, and fails on files that have them.
         dimensions = getattr(importlib.import_module("meshio._mesh"), "topological_dimension", {})
@@ -35,7 +35,8 @@ def translated(verb: str, file: str) -> Iterator[None]:
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             yield
     except ImportError as error:
-        raise ImportError(f"cannot {verb} `{file}`: this format needs {error.name}, which is not installed; pip install {error.name}") from None
+        install = "parloop[mesh]" if error.name in ("meshio", "h5py") else error.name
+        raise ImportError(f"cannot {verb} `{file}`: this format needs {error.name}, which is not installed; pip install {install}") from None
     except (Exception, SystemExit) as error:
         said = _plain(printed.getvalue()) if isinstance(error, SystemExit) else _plain(str(error))
         raise MeshFileError(f"cannot {verb} `{file}`: {said or type(error).__name__}") from error

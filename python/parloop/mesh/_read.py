@@ -23,7 +23,7 @@ Parts = dict[str, dict[str, list[Ints]]]
 
 
 def read_mesh(path: str | os.PathLike[str], file_format: str | None = None) -> Mesh:
-    """Read a mesh from a file of any format that meshio reads (``pip install parloop[meshio]``).
+    """Read a mesh from a file of any format that meshio reads (``pip install parloop[mesh]``).
 
     Gmsh, VTK, XDMF, Abaqus, Exodus, MED, Medit, Nastran, STL, SU2, TetGen and others.
 

@@ -158,7 +158,7 @@ def _processes() -> Any:
     try:
         from mpi4py import MPI
     except ImportError as error:
-        reason = f"{size} processes were started together; programs of PyOP2 need mpi4py for the same MPI, but: {error}"
+        reason = f"{size} processes were started together; programs of PyOP2 need mpi4py for the same MPI (pip install parloop[mpi]), but: {error}"
         raise ImportError(reason) from error
     return MPI
 
