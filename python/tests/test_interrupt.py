@@ -24,34 +24,37 @@ PATIENCE = 180
 #: The signal by which threads are told to leave a kernel: the last but one of those for real time.
 LEAVE = signal.SIGRTMAX - 1
 
-START = """
-import os, signal, sys, threading
+START = '''
+import os, signal, sys, threading, time
 import numpy as np
 import parloop as pl
 
-SOURCE = '''
+SOURCE = """
 #include <math.h>
 GPUKERN void spin(GPUGLMEM double *x, const int64_t n) {
-    VECTORIZE_OVER(i, n) volatile int go = 1; while (go) { } x[i] = 1; END_VECTORIZE
+    VECTORIZE_OVER(i, n) x[i] = -1; volatile int go = 1; while (go) { } x[i] = 1; END_VECTORIZE
 }
 GPUKERN void wait_for(GPUGLMEM const double *flag, GPUGLMEM double *x, const int64_t n) {
-    VECTORIZE_OVER(i, n) while (((volatile const double *)flag)[0] == 0) { } x[i] = i; END_VECTORIZE
+    VECTORIZE_OVER(i, n) while (((volatile GPUGLMEM const double *)flag)[0] == 0) { } x[i] = i; END_VECTORIZE
 }
 GPUKERN void twice(GPUGLMEM const double *x, GPUGLMEM double *y, const int64_t n) {
     VECTORIZE_OVER(i, n) y[i] = 2 * x[i]; END_VECTORIZE
 }
-'''
+"""
 
 def say(text):
     print(text, flush=True)
 
 def spin(device):
-    ctx = pl.Context(device)
-    x = ctx.zeros(1000)
-    prog = ctx.compile(SOURCE)
-    say("ready")
+    """Runs a kernel that never ends, and says so when it runs."""
+    x = np.zeros(1000)
+    prog = pl.Context(device).compile(SOURCE)
+    def look():
+        while not x.any():
+            time.sleep(0.01)
+        say("ready")
+    threading.Thread(target=look, daemon=True).start()
     prog.spin(x=x, n=1000)
-    ctx.synchronize()
 
 def is_right(device):
     ctx = pl.Context(device)
@@ -72,7 +75,7 @@ def end_when_told():
         flag[0] = 1
     threading.Thread(target=set_flag, daemon=True).start()
     return flag
-"""
+'''
 
 
 class Program:
@@ -258,7 +261,7 @@ check()
         assert program.ends_well() == []
 
 
-WAITS = ["ctx.synchronize()", "x.numpy()", "x.set(np.ones(1000))", "ctx.record().synchronize()", "ctx.device.synchronize()"]
+WAITS = ["ctx.synchronize()", "x.numpy()", "x.set(np.ones(1000))", "ctx.record().wait()", "ctx.device.synchronize()"]
 
 
 @pytest.mark.parametrize("wait", WAITS)
