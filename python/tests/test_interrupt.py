@@ -32,7 +32,7 @@ import parloop as pl
 SOURCE = """
 #include <math.h>
 GPUKERN void spin(GPUGLMEM double *x, const int64_t n) {
-    VECTORIZE_OVER(i, n) x[i] = -1; volatile int go = 1; while (go) { } x[i] = 1; END_VECTORIZE
+    VECTORIZE_OVER(i, n) ((volatile GPUGLMEM double *)x)[i] = -1; volatile int go = 1; while (go) { } x[i] = 1; END_VECTORIZE
 }
 GPUKERN void wait_for(GPUGLMEM const double *flag, GPUGLMEM double *x, const int64_t n) {
     VECTORIZE_OVER(i, n) while (((volatile GPUGLMEM const double *)flag)[0] == 0) { } x[i] = i; END_VECTORIZE
