@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, overload
 
 __all__ = ["Progress", "progress"]
 
@@ -101,9 +101,13 @@ def _tqdm(total: int | None, desc: str, delay: float) -> Any:
     return tqdm(total=total, desc=desc or None, delay=delay, file=sys.stderr, leave=False)
 
 
+@overload
+def progress(iterable: Iterable[T], total: int | None = None, desc: str = "", *, show: bool | None = None, delay: float = DELAY) -> Progress[T]: ...
+@overload
+def progress(iterable: None = None, total: int | None = None, desc: str = "", *, show: bool | None = None, delay: float = DELAY) -> Progress[None]: ...
 def progress(
-    iterable: Iterable[T] | None = None, total: int | None = None, desc: str = "", *, show: bool | None = None, delay: float = DELAY
-) -> Progress[T]:  # fmt: skip
+    iterable: Iterable[Any] | None = None, total: int | None = None, desc: str = "", *, show: bool | None = None, delay: float = DELAY
+) -> Progress[Any]:  # fmt: skip
     """Go through an iterable, or count steps, and show how far that is.
 
     It is a bar where tqdm is installed and a plain line on standard error where it is not, and comes only for what takes longer than a second.
