@@ -11,7 +11,6 @@ import argparse
 import math
 import sys
 import time
-from collections.abc import Iterator
 from decimal import Decimal
 
 import numpy as np
@@ -218,24 +217,6 @@ def say(text: str) -> None:
         print(text, flush=True)
 
 
-def progress(steps: int) -> Iterator[int]:
-    """Numbers from 1, with a bar on a terminal and a line for each tenth elsewhere."""
-    start, shown = time.perf_counter(), 0.0
-    for step in range(1, steps + 1):
-        yield step
-        spent = time.perf_counter() - start
-        left = f"{100 * step // steps:3} %, {spent * (steps - step) / step:.0f} s left"
-        if sys.stderr.isatty():
-            if spent - shown > 0.1 and step < steps:
-                filled = 40 * step // steps
-                print(f"\r  {'█' * filled}{'░' * (40 - filled)} {left} ", end="", file=sys.stderr, flush=True)
-                shown = spent
-        elif op2.Comm.world().rank == 0 and 10 * step // steps > 10 * (step - 1) // steps:
-            print(f"  {left}", file=sys.stderr, flush=True)
-    if sys.stderr.isatty():
-        print("\r\033[K", end="", file=sys.stderr, flush=True)
-
-
 def solve(device: str, mesh: Mesh, iterations: int, known: dict[int, str]) -> tuple[Airfoil, float, bool]:
     """The flow on one device, milliseconds an iteration, and whether all residuals agree with what is known."""
     say(f"\n{device}: {pl.Device(device).model}\n  iteration  residual          known             deviation")
@@ -244,7 +225,7 @@ def solve(device: str, mesh: Mesh, iterations: int, known: dict[int, str]) -> tu
         flow = Airfoil(mesh)
         op2.distribute(flow.cells)  # where mpirun started several processes
         flow.step()  # compiles
-        for done in progress(iterations):
+        for done in pl.progress(range(1, iterations + 1), desc=f"  {device}", show=None if op2.Comm.world().rank == 0 else False):
             if done > 1:
                 start = time.perf_counter()
                 flow.step()

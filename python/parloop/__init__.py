@@ -29,8 +29,10 @@ from ._pointer import Pointer as Pointer
 from ._profile import Profile as Profile
 from ._profile import ProfileRow as ProfileRow
 from ._profile import profile as profile
+from ._progress import Progress as Progress
+from ._progress import progress as progress
 
-__all__ = [name for name in dir(_parloop) if not name.startswith("_")] + ["Arg", "Kernel", "Pointer", "Profile", "ProfileRow", "Source", "__version__", "profile"]
+__all__ = [name for name in dir(_parloop) if not name.startswith("_")] + ["Arg", "Kernel", "Pointer", "Profile", "ProfileRow", "Progress", "Source", "__version__", "profile", "progress"]
 for _internal in ("run_command", "add_package_folders", "unknown_variables"):
     __all__.remove(_internal)
 

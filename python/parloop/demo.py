@@ -6,7 +6,6 @@ Runs one memory-bound and one compute-bound kernel on each of them, checks the r
 from __future__ import annotations
 
 import statistics
-import sys
 import time
 from collections.abc import Callable
 
@@ -42,14 +41,6 @@ GPUKERN void iterate(GPUGLMEM const double *x, GPUGLMEM double *y, const int64_t
 ITERATIONS = 256
 
 
-def say(text: str) -> None:
-    """A line of progress, replaced by the next on a terminal."""
-    if sys.stderr.isatty():
-        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
-    elif text:
-        print(text, file=sys.stderr, flush=True)
-
-
 def seconds(ctx: pl.Context, call: Callable[[], object], repeats: int = 9) -> float:
     """The median time of a call on the device, after two to warm up."""
     samples = []
@@ -63,8 +54,8 @@ def seconds(ctx: pl.Context, call: Callable[[], object], repeats: int = 9) -> fl
     return statistics.median(samples)
 
 
-def measure(device: pl.Device) -> list[Row]:
-    """Rows of the table for one device."""
+def measure(device: pl.Device, say: Callable[[str], None]) -> list[Row]:
+    """Rows of the table for one device; `say` is told what is done."""
     ctx = pl.Context(device)
     is_gpu = device.simd_width >= 32
     n = 2**26 if is_gpu else 2**24
@@ -97,7 +88,6 @@ def measure(device: pl.Device) -> list[Row]:
     if not np.allclose(y.numpy()[checked], expected, rtol=1e-12):
         raise SystemExit(f"{device.name}: iterate gives wrong numbers")
     iterate = seconds(ctx, prog.iterate.bind(x=x, y=y, n=m))
-    say("")
     return [
         (device.name, device.model, "axpy", axpy, f"{24 * n / axpy / 1e9:.1f} GB/s", 24 * n / axpy / bandwidth),
         (device.name, device.model, "iterate", iterate, f"{2 * ITERATIONS * m / iterate / 1e9:.1f} GFLOP/s", (16 if is_gpu else 24) * m / iterate / bandwidth),
@@ -120,8 +110,9 @@ def main() -> None:
     for device in devices:
         print(f"  {device.name:12} {device.model}")
     rows: list[Row] = []
-    for device in devices:
-        rows += measure(device)
+    with pl.progress(total=4 * len(devices), desc="demo", show=True, delay=0.0) as steps:
+        for device in devices:
+            rows += measure(device, lambda text: steps.update(note=text))
     print()
     print(table(rows))
     print("\nThe copy is a kernel of its own; an update in place can be faster than it, so that shares over 100 % occur.")

@@ -95,7 +95,7 @@ def test_parameters_have_the_names_and_defaults_that_the_stub_says():
 
 def test_the_package_exports_the_public_names_only():
     internal = {"run_command", "add_package_folders", "unknown_variables"}
-    assert set(pl.__all__) == public(dir(_parloop)) - internal | {"Arg", "Kernel", "Pointer", "Profile", "ProfileRow", "Source", "profile", "__version__"}
+    assert set(pl.__all__) == public(dir(_parloop)) - internal | {"Arg", "Kernel", "Pointer", "Profile", "ProfileRow", "Progress", "Source", "profile", "progress", "__version__"}
     assert all(hasattr(pl, name) for name in pl.__all__)
 
 

@@ -43,6 +43,9 @@ pub(crate) trait RawDevice: Send + Sync {
     fn load(&self, binary: &ModuleBinary) -> Result<Arc<dyn RawModule>>;
     /// Waits for all work on all streams of the device.
     fn synchronize(&self) -> Result<()>;
+    /// A wait for it was abandoned: from here on calls for it fail with `DeviceError::Abandoned`, and what is dropped is left to the driver, since
+    /// drivers wait for work that may never end.
+    fn abandon(&self) {}
     /// Later work on the other streams starts after what the default stream was given so far, where the driver does not see to it.
     fn order_after_default(&self) -> Result<()> {
         Ok(())

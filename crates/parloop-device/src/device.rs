@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::backend::{Compiler, RawDevice};
 use crate::error::{CompileError, DeviceError, Result};
 use crate::identity::{DeviceId, MemoryInfo, Properties};
+use crate::interrupt;
 use crate::kind::{DeviceKind, Language};
 
 /// An open device. Clones are the same device.
@@ -91,7 +92,27 @@ impl Device {
     /// # Errors
     /// The first failure of work queued earlier, where the driver reports it so late.
     pub fn synchronize(&self) -> Result<()> {
-        self.raw.synchronize()
+        if self.kind() == DeviceKind::Cpu {
+            return Ok(());
+        }
+        let raw = self.raw.clone();
+        self.wait(None, move || raw.synchronize())
+    }
+
+    /// Waits for something of this device, in a way that Ctrl-C can end: `is_done` asks for it, `block` waits in the driver.
+    ///
+    /// # Errors
+    /// Those of `block`; [`DeviceError::Interrupted`], after which the device cannot be used.
+    pub(crate) fn wait(
+        &self,
+        is_done: Option<&dyn Fn() -> Result<bool>>,
+        block: impl FnOnce() -> Result<()> + Send + 'static,
+    ) -> Result<()> {
+        let outcome = interrupt::wait(self.id(), is_done, block);
+        if matches!(outcome, Err(DeviceError::Interrupted { .. })) {
+            self.raw.abandon();
+        }
+        outcome
     }
 
     /// Whether both are the same open device.

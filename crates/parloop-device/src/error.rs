@@ -62,6 +62,10 @@ pub enum DeviceError {
     Load { device: String, reason: String },
     #[error("{device}: {call} failed with {code} ({message})")]
     Driver { device: String, call: &'static str, code: i64, message: String },
+    #[error("{what} was abandoned by Ctrl-C; {effect}")]
+    Interrupted { what: String, effect: &'static str },
+    #[error("{device}: a wait for it was abandoned by Ctrl-C, and it cannot be used in this process any more; start another process")]
+    Abandoned { device: String },
     #[error(transparent)]
     Compile(#[from] CompileError),
 }

@@ -38,7 +38,8 @@ impl Event {
     /// # Errors
     /// As [`query`](Self::query).
     pub fn wait(&self) -> Result<()> {
-        self.raw.wait()
+        let raw = self.raw.clone();
+        self.device.wait(Some(&|| self.raw.query()), move || raw.wait())
     }
 
     /// Seconds on the device between `earlier` and this event; waits for both.
@@ -47,8 +48,8 @@ impl Event {
     /// As [`query`](Self::query), and when the events are of different devices.
     pub fn since(&self, earlier: &Event) -> Result<f64> {
         self.device.check_same(&earlier.device, "time between events")?;
-        earlier.raw.wait()?;
-        self.raw.wait()?;
+        earlier.wait()?;
+        self.wait()?;
         self.raw.seconds_since(&*earlier.raw)
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::backend::Growable;
 use crate::device::Device;
 use crate::error::Result;
+use crate::interrupt;
 use crate::memory::{self, Memory};
 use crate::stream::Stream;
 
@@ -94,6 +95,10 @@ impl GrowableMemory {
             return Ok(());
         }
         memory::check_limit(&self.device, len)?;
+        if interrupt::is_heard() && !self.is_empty() && !self.grows_in_place(len) {
+            // Work that uses it is waited for here, where Ctrl-C can end that.
+            self.device.synchronize()?;
+        }
         self.inner.raw.grow(&self.inner.place, &*self.device.raw, stream.raw(), len)
     }
 

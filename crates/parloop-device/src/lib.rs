@@ -31,6 +31,7 @@ mod gpu;
 mod growable;
 pub mod hip;
 mod identity;
+pub mod interrupt;
 mod kind;
 mod launch;
 pub mod library;

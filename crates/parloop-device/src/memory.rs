@@ -227,7 +227,15 @@ impl PinnedMemory {
     /// When a copy failed.
     pub fn wait(&self) -> Result<()> {
         let mut pending = self.pending.lock_or(Vec::new);
-        pending.drain(..).try_for_each(|event| event.wait())
+        while let Some(event) = pending.pop() {
+            let outcome = event.wait();
+            if let Err(DeviceError::Interrupted { .. } | DeviceError::Abandoned { .. }) = outcome {
+                // The copy may still be under way.
+                pending.push(event);
+            }
+            outcome?;
+        }
+        Ok(())
     }
 
     pub(crate) fn add_pending(&self, event: Event) {

@@ -1,5 +1,6 @@
 //! Modules: compiled code on a device, its functions, and the launches that a function allows.
 
+use std::ffi::c_void;
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,6 +9,8 @@ use crate::binary::ModuleBinary;
 use crate::device::Device;
 use crate::error::{DeviceError, Result};
 use crate::identity::Properties;
+use crate::interrupt::{self, Turn};
+use crate::kind::DeviceKind;
 use crate::launch::Launch;
 
 /// Compiled code on a device. Clones are the same module; it is unloaded when the last of them and of its functions goes.
@@ -28,7 +31,9 @@ impl Module {
     /// # Errors
     /// [`DeviceError::UnknownFunction`].
     pub fn function(&self, name: &str) -> Result<Function> {
-        Ok(Function { device: self.device.clone(), raw: self.raw.clone().function(name)?, name: name.into() })
+        let (device, running) = (self.device.clone(), running(&self.device, name));
+        let is_cpu = device.kind() == DeviceKind::Cpu;
+        Ok(Function { device, raw: self.raw.clone().function(name)?, name: name.into(), running, is_cpu })
     }
 }
 
@@ -57,6 +62,18 @@ pub struct Function {
     pub(crate) device: Device,
     pub(crate) raw: Arc<dyn RawFunction>,
     name: Arc<str>,
+    /// What a Ctrl-C says while it runs.
+    running: Arc<str>,
+    is_cpu: bool,
+}
+
+fn running(device: &Device, name: &str) -> Arc<str> {
+    format!(
+        "\nparloop: kernel `{name}` is running on {}. Python sees this Ctrl-C when it ends. Press Ctrl-C again to abandon it: arrays that it \
+         writes may then be incomplete.\n",
+        device.id()
+    )
+    .into()
 }
 
 impl Function {
@@ -73,7 +90,34 @@ impl Function {
     /// With another name, which profiles show.
     pub fn named(mut self, name: &str) -> Function {
         self.name = name.into();
+        self.running = running(&self.device, name);
         self
+    }
+
+    /// Queues it, or on a CPU runs it.
+    ///
+    /// # Safety
+    /// As [`RawFunction::launch`].
+    #[inline]
+    pub(crate) unsafe fn start(&self, stream: u64, launch: &Launch, args: &[*mut c_void], sizes: &[usize]) -> Result<()> {
+        if !self.is_cpu {
+            interrupt::gave(self.device.id(), &self.name);
+            // SAFETY: the caller's promise.
+            return unsafe { self.raw.launch(stream, launch, args, sizes) };
+        }
+        let turn = Turn::begin(&self.running);
+        // SAFETY: the caller's promise.
+        let done = unsafe { self.raw.launch(stream, launch, args, sizes) };
+        match turn {
+            Some(turn) if turn.is_abandoned() => Err(self.abandoned()),
+            _ => done,
+        }
+    }
+
+    #[cold]
+    fn abandoned(&self) -> DeviceError {
+        let what = format!("kernel `{}` on {}", self.name, self.device.id());
+        DeviceError::Interrupted { what, effect: "arrays that it writes may be incomplete" }
     }
 
     /// The most work items a block of it may have.

@@ -282,7 +282,7 @@ impl Step {
         // SAFETY: ranges and arguments were checked when they were recorded; the rest is the caller's promise.
         unsafe {
             match *self {
-                Step::Launch(ref one) => one.function.raw.launch(stream.handle(), &one.launch, &one.args, &one.sizes),
+                Step::Launch(ref one) => one.function.start(stream.handle(), &one.launch, &one.args, &one.sizes),
                 Step::Fill { dst, offset, len, value } => stream.fill(dst, offset, len, value),
                 Step::Copy { dst, dst_offset, src, src_offset, len } => stream.copy(dst, dst_offset, src, src_offset, len),
             }
@@ -386,7 +386,7 @@ impl Drop for Prepared {
     fn drop(&mut self) {
         if self.graph.is_some() && self.has_run.load(Ordering::Relaxed) {
             // Drivers differ in whether a graph may go while it runs. A failure is that of its work and is reported where that is waited for.
-            let _ = self.stream.raw().synchronize();
+            let _ = self.stream.wait();
         }
     }
 }

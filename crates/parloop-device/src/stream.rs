@@ -9,6 +9,7 @@ use crate::backend::RawStream;
 use crate::device::Device;
 use crate::error::{DeviceError, Result};
 use crate::event::Event;
+use crate::interrupt;
 use crate::kind::DeviceKind;
 use crate::launch::Launch;
 use crate::memory::{Memory, PinnedMemory};
@@ -100,6 +101,7 @@ impl Stream {
         if src.is_empty() {
             return Ok(());
         }
+        self.drain()?;
         // SAFETY: as in `fill`; `src` is borrowed until the call returns, which waits for it.
         unsafe { self.raw.write(dst.handle(), dst.offset() + offset, src.as_ptr(), src.len(), true) }
     }
@@ -114,6 +116,7 @@ impl Stream {
         if dst.is_empty() {
             return Ok(());
         }
+        self.drain()?;
         // SAFETY: as in `fill`; `dst` is borrowed until the call returns, which waits for it.
         unsafe { self.raw.read(src.handle(), src.offset() + offset, dst.as_mut_ptr(), dst.len(), true) }
     }
@@ -244,7 +247,18 @@ impl Stream {
     /// The failure of that work.
     pub fn synchronize(&self) -> Result<()> {
         self.refuse_recording(|| "a wait of the host".to_owned(), None)?;
-        self.raw.synchronize()
+        self.wait()
+    }
+
+    /// [`synchronize`](Self::synchronize), of a stream that is not recorded.
+    pub(crate) fn wait(&self) -> Result<()> {
+        let raw = self.raw.clone();
+        self.device.wait(Some(&|| self.raw.is_idle()), move || raw.synchronize())
+    }
+
+    /// Waits for earlier work before the driver is given memory of the host, where Ctrl-C may end that: the driver must not have the memory then.
+    fn drain(&self) -> Result<()> {
+        if interrupt::is_heard() && self.device.kind() != DeviceKind::Cpu { self.wait() } else { Ok(()) }
     }
 
     /// Whether all work queued so far is done.
@@ -278,7 +292,7 @@ impl Stream {
         }
         self.refuse_recording(|| "a launch whose memory nobody keeps".to_owned(), Some("give `Stream::record_launch` what keeps it"))?;
         // SAFETY: the stream is alive and of the function's device; the rest is the caller's promise.
-        self.timed(function.name(), || unsafe { function.raw.launch(self.raw.handle(), launch, args, sizes) })
+        self.timed(function.name(), || unsafe { function.start(self.raw.handle(), launch, args, sizes) })
     }
 
     /// Does work, and has profiles count what it queues on this stream under that name.

@@ -20,6 +20,7 @@ use crate::layout::Layout;
 use crate::memory::Memory;
 use crate::ndarray::{NdArray, as_array, as_contiguous, dtype_of, empty, numpy_dtype, typestr};
 use crate::owner::{Owner, check_shared};
+use crate::released::released;
 
 /// An array in the memory of a context's device. Slices share its memory.
 ///
@@ -203,7 +204,7 @@ impl Array {
         }
         let (low, high) = self.layout.span();
         let raw = empty(py, &[high - low], DType::U8)?;
-        py.detach(|| stream.synchronize())?;
+        released(py, || stream.synchronize())?;
         self.read_into(&raw, low, high - low)?;
         let view = self.view_of_bytes(py, &raw, low)?;
         Ok(view.call_method0("copy")?)
@@ -216,7 +217,7 @@ impl Array {
         }
         // SAFETY: `host` was just made with at least `len` bytes and is not shared yet.
         let bytes = unsafe { std::slice::from_raw_parts_mut(array.pointer(), len) };
-        Ok(host.py().detach(|| {
+        Ok(released(host.py(), || {
             let _still = self.still();
             self.context.stream().read(&self.memory, offset, bytes)
         })?)

@@ -22,6 +22,7 @@ use crate::memory::Memory;
 use crate::objects::argument::Objects;
 use crate::objects::object::Object;
 use crate::recording::{Kind, Watched};
+use crate::released::released;
 use crate::runtime_class::{Arguments, Handoff, RuntimeClass, Slot, run};
 use crate::stream::Stream;
 
@@ -208,7 +209,7 @@ impl Kernel {
             }
             Ok::<_, ker::KernelError>(returned)
         };
-        Ok(py.detach(work)?)
+        Ok(released(py, work)?)
     }
 }
 

@@ -13,6 +13,7 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::device::Device;
 use crate::error::Result;
 use crate::memory::PinnedMemory;
+use crate::released::released;
 use crate::stream::{Event, Stream};
 
 /// A device with a stream: where arrays live and kernels run.
@@ -188,7 +189,7 @@ impl Context {
 
     /// Waits until all work queued so far is done.
     fn synchronize(&self, py: Python<'_>) -> Result<()> {
-        Ok(py.detach(|| self.inner.synchronize())?)
+        Ok(released(py, || self.inner.synchronize())?)
     }
 
     /// The kernels that were added to it: `ctx.kernels.name(…)` or `ctx.kernels["name"](…)`.

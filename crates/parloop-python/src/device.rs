@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::error::Result;
+use crate::released::released;
 
 /// A device: CPU threads, or a GPU.
 ///
@@ -150,7 +151,7 @@ impl Device {
 
     /// Waits for all work on the device.
     fn synchronize(&self, py: Python<'_>) -> Result<()> {
-        Ok(py.detach(|| self.inner.synchronize())?)
+        Ok(released(py, || self.inner.synchronize())?)
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {

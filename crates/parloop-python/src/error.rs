@@ -13,6 +13,7 @@ use parloop_loop::transform::{ApplyError, InlineError, RealizeReductionError, Re
 use parloop_mesh::MeshError;
 use parloop_mesh::vtk::VtkError;
 use parloop_object::{BufferError, ObjectError, TypeError};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
 use crate::exceptions::Exception;
@@ -37,14 +38,16 @@ impl From<PyErr> for Error {
 
 impl From<DeviceError> for Error {
     fn from(error: DeviceError) -> Error {
-        Error(with_code(device_class(&error).error(error.to_string()), &error))
+        Error(device_error(&error))
     }
 }
 
 impl From<KernelError> for Error {
     fn from(error: KernelError) -> Error {
-        let made = kernel_class(&error).error(error.to_string());
-        Error(if let KernelError::Device(error) = &error { with_code(made, error) } else { made })
+        Error(match &error {
+            KernelError::Device(error) => device_error(error),
+            error => kernel_class(error).error(error.to_string()),
+        })
     }
 }
 
@@ -208,6 +211,22 @@ impl From<ParseError> for Error {
     }
 }
 
+fn device_error(error: &DeviceError) -> PyErr {
+    match error {
+        DeviceError::Interrupted { .. } => interrupted(error.to_string()),
+        error => with_code(device_class(error).error(error.to_string()), error),
+    }
+}
+
+/// What a Ctrl-C is in Python. Its own handler has the signal still before it, and would raise a second one later.
+fn interrupted(message: String) -> PyErr {
+    let ours = PyKeyboardInterrupt::new_err(message);
+    Python::attach(|py| match py.check_signals() {
+        Err(raised) if !raised.is_instance_of::<PyKeyboardInterrupt>(py) => raised,
+        _ => ours,
+    })
+}
+
 /// A driver's failure has the driver's number as `code`.
 fn with_code(made: PyErr, error: &DeviceError) -> PyErr {
     if let DeviceError::Driver { code, .. } = error {
@@ -239,6 +258,7 @@ fn device_class(error: &DeviceError) -> Exception {
         DeviceError::OtherDevice { .. } => Exception::OtherDeviceError,
         DeviceError::InvalidLaunch { .. } => Exception::LaunchError,
         DeviceError::Forked { .. } | DeviceError::LeftLocked { .. } => Exception::ForkedError,
+        DeviceError::Abandoned { .. } => Exception::AbandonedError,
         DeviceError::NotRecordable { .. } | DeviceError::RecordingAbandoned { .. } => Exception::RecordingError,
         DeviceError::AlreadyRecording { .. } | DeviceError::NotRecording { .. } => Exception::RecordingError,
         DeviceError::Compile(error) => compile_class(error),

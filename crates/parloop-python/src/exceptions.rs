@@ -34,6 +34,7 @@ exceptions! {
     LaunchError: DeviceError, "ValueError", "A grid or block is not allowed.";
     ForkedError: DeviceError, "RuntimeError", "A driver, or data in use, does not work in a forked child; start processes with spawn.";
     RecordingError: DeviceError, "RuntimeError", "Something cannot be recorded, or a recording is not finished.";
+    AbandonedError: DeviceError, "RuntimeError", "A wait for the device was abandoned by Ctrl-C; it cannot be used in this process any more.";
     CompileError: ParloopError, "RuntimeError", "The compiler refused the source or failed; the message shows the lines.";
     CompilerMissingError: CompileError, "OSError", "There is no compiler for the target; the message says how to get one.";
     SourceError: ParloopError, "ValueError", "The source cannot be read, or a kernel in it cannot be called.";

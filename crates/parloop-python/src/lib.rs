@@ -32,6 +32,7 @@ mod profile;
 mod program;
 mod protocol;
 mod recording;
+mod released;
 mod runtime_class;
 mod stream;
 
@@ -73,6 +74,7 @@ fn add_package_folders(folders: Vec<std::path::PathBuf>) {
 fn _parloop(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     exceptions::register(module)?;
+    released::listen(module.py())?;
     module.add_class::<device::Device>()?;
     module.add_class::<context::Context>()?;
     module.add_class::<stream::Stream>()?;

@@ -11,6 +11,7 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::exceptions::Exception;
 use crate::owner::{Owner, check_shared};
+use crate::released::released;
 
 /// Bytes of a device.
 #[pyclass(frozen, module = "parloop")]
@@ -128,7 +129,7 @@ impl PinnedMemory {
 
     /// Waits for the copies in flight.
     fn wait(&self, py: Python<'_>) -> Result<()> {
-        Ok(py.detach(|| self.inner.wait())?)
+        Ok(released(py, || self.inner.wait())?)
     }
 
     #[getter]

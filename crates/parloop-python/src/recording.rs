@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::exceptions::Exception;
 use crate::memory::Memory;
 use crate::owner::{Owner, Seen};
+use crate::released::released;
 
 /// What the kept arguments of a call must still be when it is repeated.
 #[derive(Default)]
@@ -195,7 +196,7 @@ impl Recording {
     fn __call__(&self, py: Python<'_>) -> Result<()> {
         let finished = self.finished()?;
         finished.watched.iter().try_for_each(|kept| check_kept(py, kept))?;
-        Ok(py.detach(|| finished.replay.run())?)
+        Ok(released(py, || finished.replay.run())?)
     }
 
     fn __len__(&self) -> usize {

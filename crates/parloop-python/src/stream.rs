@@ -8,6 +8,7 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::memory::{Memory, PinnedMemory};
 use crate::ndarray::NdArray;
+use crate::released::released;
 
 /// An ordered queue of work on a device.
 #[pyclass(frozen, module = "parloop")]
@@ -86,7 +87,7 @@ impl Stream {
 
     /// Waits until all work queued so far is done.
     fn synchronize(&self, py: Python<'_>) -> Result<()> {
-        Ok(py.detach(|| self.inner.synchronize())?)
+        Ok(released(py, || self.inner.synchronize())?)
     }
 
     /// Records an event, new or given, after all work queued so far.
@@ -204,7 +205,7 @@ impl Event {
 
     /// Waits until all work before it is done.
     fn wait(&self, py: Python<'_>) -> Result<()> {
-        Ok(py.detach(|| self.inner.wait())?)
+        Ok(released(py, || self.inner.wait())?)
     }
 
     /// Seconds on the device since the other event.

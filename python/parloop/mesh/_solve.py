@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Sequence
 from typing import Literal, cast
 
 from .._parloop import DataTypeError, DataValueError, _Dat, _Global, _Mat, _overlaps, _solve, _Solution
+from .._progress import DELAY
+from .._progress import progress as show_progress
 from ._mixed_dat import MixedDat
 from ._mixed_mat import MixedMat, on_set, vectors
 
@@ -34,7 +34,7 @@ def solve(
     restart
         Directions that GMRES keeps before it begins again.
     progress
-        Whether a line on standard error shows the iteration and the residual. By default it does where that is a terminal and solving takes
+        Whether `parloop.progress` shows the iteration and the residual on standard error. By default it does where that is a terminal and solving takes
         longer than a second.
 
     Returns
@@ -80,14 +80,10 @@ def solve(
             raise DataValueError(f"a system with matrix `{mat.name}` cannot be solved: `{part.name}` shares memory with other data; copy it")
     # The numbers of a Global are those of a set of one element, and go back afterwards.
     parts = [on_set(part) for part in xs]
-    start = time.monotonic()
-    shown = False
+    steps = show_progress(desc=f"{method}: iteration", show=progress, delay=0.0 if progress else DELAY)
 
     def watch(iteration: int, residual: float) -> None:
-        nonlocal shown
-        if progress or (progress is None and sys.stderr.isatty() and time.monotonic() - start > 1):
-            print(f"\r{method}: iteration {iteration}, residual {residual:.3e} ", end="", file=sys.stderr, flush=True)
-            shown = True
+        steps.update(iteration - steps.done, note=f"residual {residual:.3e}")
 
     try:
         return _solve(mat.name, blocks, parts, [on_set(part) for part in bs], method, preconditioner, rtol, atol, maxiter, restart, watch)
@@ -95,5 +91,4 @@ def solve(
         for part, solved in zip(xs, parts):
             if isinstance(part, _Global):
                 part.data = solved.data_ro
-        if shown:
-            print(file=sys.stderr)
+        steps.close()

@@ -14,18 +14,18 @@ use crate::backend::{RawFunction, RawModule};
 use crate::binary::ModuleBinary;
 use crate::error::{DeviceError, Result};
 use crate::identity::{DeviceId, Properties};
+use crate::interrupt::{self, Code, Entry};
 use crate::launch::Launch;
 
 /// The loader never unloads the library.
 const RTLD_NODELETE: i32 = 0x1000;
 
-/// The one signature of all CPU entry points.
-type Entry = unsafe extern "C" fn(args: *const *mut c_void, begin: i64, end: i64);
-
 pub(super) struct CpuModule {
     device: DeviceId,
     pool: Arc<Pool>,
     library: Library,
+    /// Whether it may have threads of its own.
+    has_threads: bool,
     /// The library's file in memory. It stays open while the library is loaded: the loader tells libraries apart by path, and the
     /// path holds this number. Declared after `library`, so that it is closed after it.
     _file: OwnedFd,
@@ -41,22 +41,24 @@ impl CpuModule {
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         // SAFETY: the bytes are what our compiler made from the user's kernels; loading them runs no code but the C runtime's.
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| failed(e.to_string()))?;
-        keep_threads(&binary.bytes);
-        Ok(CpuModule { device: properties.id, pool, library, _file: file.into() })
+        let has_threads = keep_threads(&binary.bytes);
+        Ok(CpuModule { device: properties.id, pool, library, has_threads, _file: file.into() })
     }
 }
 
 /// Libraries whose threads wait in their code for more work.
 const WITH_THREADS: [&str; 3] = ["libgomp.so.1", "libomp.so.5", "libiomp5.so"];
 
-/// Sees to it that such a library, if a module that was just loaded brought it, stays when the module is unloaded.
-fn keep_threads(module: &[u8]) {
-    for name in WITH_THREADS.into_iter().filter(|name| memchr::memmem::find(module, name.as_bytes()).is_some()) {
+/// Sees to it that such a library, if a module that was just loaded brought it, stays when the module is unloaded. Says whether there may be one.
+fn keep_threads(module: &[u8]) -> bool {
+    let named = WITH_THREADS.map(|name| memchr::memmem::find(module, name.as_bytes()).is_some());
+    for (name, _) in WITH_THREADS.into_iter().zip(named).filter(|(_, named)| *named) {
         // SAFETY: it is loaded already, so that nothing is run here.
         let kept = unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) };
         // The name may be nothing but a text of the module's.
         drop(kept);
     }
+    named.contains(&true)
 }
 
 /// Bytes that are cut short would load and then fault when touched, so the loader is only given whole files.
@@ -78,12 +80,16 @@ impl RawModule for CpuModule {
         let unknown = || DeviceError::UnknownFunction { device: self.device.to_string(), name: name.to_owned() };
         // SAFETY: entry points are generated with exactly this signature, under names that only they have.
         let entry = unsafe { self.library.get::<Entry>(name) }.map(|symbol| *symbol).map_err(|_| unknown())?;
-        Ok(Arc::new(CpuFunction { entry, sharing: Sharing::new(self.pool.clone()), _module: self }))
+        // A kernel of OpenMP has threads that wait for one another, so that none of them can leave.
+        let code = if self.has_threads { Code::default() } else { Code::around(entry) };
+        Ok(Arc::new(CpuFunction { entry, code, sharing: Sharing::new(self.pool.clone()), _module: self }))
     }
 }
 
 struct CpuFunction {
     entry: Entry,
+    /// The code in which a thread may leave the kernel.
+    code: Code,
     sharing: Sharing,
     _module: Arc<CpuModule>,
 }
@@ -96,9 +102,15 @@ unsafe impl Sync for SharedArgs {}
 impl SharedArgs {
     /// # Safety
     /// As [`RawFunction::launch`].
-    unsafe fn call(&self, entry: Entry, begin: u64, end: u64) {
-        // SAFETY: the caller's promise is the one asked for.
-        unsafe { entry(self.0, begin as i64, end as i64) };
+    #[inline]
+    unsafe fn call(&self, function: &CpuFunction, turn: Option<u64>, begin: u64, end: u64) {
+        let (begin, end) = (begin as i64, end as i64);
+        match turn {
+            // SAFETY: the caller's promise is the one asked for.
+            None => unsafe { (function.entry)(self.0, begin, end) },
+            // SAFETY: as above.
+            Some(turn) => unsafe { interrupt::call(turn, &function.code, function.entry, self.0, begin, end) },
+        }
     }
 }
 
@@ -110,8 +122,9 @@ impl RawFunction for CpuFunction {
     unsafe fn launch(&self, _stream: u64, launch: &Launch, args: &[*mut c_void], _sizes: &[usize]) -> Result<()> {
         let args = SharedArgs(args.as_ptr());
         let range = launch.range.min(i64::MAX as u64);
+        let turn = interrupt::own_turn();
         // SAFETY: the arguments fit, by the border's promise; the calls below cover `0..range` once.
-        let run = |begin, end| unsafe { args.call(self.entry, begin, end) };
+        let run = |begin, end| unsafe { args.call(self, turn, begin, end) };
         self.sharing.run(range, run);
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{DeviceError, Result};
 use crate::forked::OneProcess;
@@ -17,6 +18,8 @@ pub(crate) struct Context<D: Driver> {
     handle: u64,
     pool: Option<u64>,
     process: OneProcess,
+    /// Whether a wait for the device was abandoned.
+    abandoned: AtomicBool,
 }
 
 impl<D: Driver> Context<D> {
@@ -30,7 +33,7 @@ impl<D: Driver> Context<D> {
             Ok((handle, pool)) => {
                 let process = OneProcess::new();
                 process.is_here();
-                Ok(Context { driver, name, handle, pool, process })
+                Ok(Context { driver, name, handle, pool, process, abandoned: AtomicBool::new(false) })
             }
             Err(failure) => Err(Failure::into_error(failure, driver, &name)),
         }
@@ -42,7 +45,15 @@ impl<D: Driver> Context<D> {
         if !self.process.is_here() {
             return Err(DeviceError::Forked { kind: D::KIND });
         }
+        if self.abandoned.load(Ordering::Relaxed) {
+            return Err(DeviceError::Abandoned { device: self.name.clone() });
+        }
         self.driver.make_current(self.handle).map_err(|failure| self.error(failure))
+    }
+
+    /// Makes this the last: from here on [`enter`](Self::enter) fails, so that nothing is asked of the driver and nothing is freed.
+    pub(crate) fn abandon(&self) {
+        self.abandoned.store(true, Ordering::Relaxed);
     }
 
     /// The driver's answer as a result.

@@ -222,6 +222,12 @@ impl<D: Driver> RawDevice for GpuDevice<D> {
         self.context()?.synchronize()
     }
 
+    fn abandon(&self) {
+        if let Ok(context) = self.context() {
+            context.abandon();
+        }
+    }
+
     fn capture(&self, queue: &mut dyn FnMut(&dyn RawStream) -> Result<()>) -> Result<Option<Box<dyn RawGraph>>> {
         let graph = GpuGraph::capture(self.context()?, queue)?;
         Ok(graph.map(|graph| -> Box<dyn RawGraph> { Box::new(graph) }))

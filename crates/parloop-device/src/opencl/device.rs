@@ -6,7 +6,7 @@ use opencl3::types::{cl_command_queue, cl_mem};
 
 use super::compiler::OpenClCompiler;
 use super::context::Context;
-use super::driver::Driver;
+use super::driver::{self, Driver};
 use super::event::OpenClEvent;
 use super::handle::Object;
 use super::memory::{OpenClMemory, OpenClPinned};
@@ -153,6 +153,10 @@ impl RawDevice for OpenClDevice {
         let others = opened.others();
         let outcomes: Vec<Result<()>> = others.iter().chain([&opened.default]).map(|stream| stream.synchronize()).collect();
         outcomes.into_iter().collect()
+    }
+
+    fn abandon(&self) {
+        driver::abandon();
     }
 
     fn order_after_default(&self) -> Result<()> {

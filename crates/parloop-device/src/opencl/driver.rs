@@ -6,6 +6,7 @@
 use std::ffi::{c_char, c_void};
 use std::path::PathBuf;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use opencl3::error_codes::error_text;
 use opencl3::types::{
@@ -138,9 +139,25 @@ static PROCESS: OneProcess = OneProcess::new();
 /// In the place of a status: the call was not made, since this is a forked child.
 const FORKED: cl_int = cl_int::MIN;
 
+/// In the place of a status: the call was not made, since a wait for a device was abandoned.
+const ABANDONED: cl_int = cl_int::MIN + 1;
+
+/// Whether a wait was abandoned. Drivers share threads and locks among their devices, so that this is so for all of them.
+static IS_ABANDONED: AtomicBool = AtomicBool::new(false);
+
+/// Makes all further calls fail.
+pub(super) fn abandon() {
+    IS_ABANDONED.store(true, Ordering::Relaxed);
+}
+
 /// Whether calls can be made, or the failure of this one.
 pub(super) fn check_process(call: &'static str) -> Result<(), Failure> {
-    if PROCESS.is_here() { Ok(()) } else { Err(Failure { call, code: FORKED }) }
+    let code = match (PROCESS.is_here(), IS_ABANDONED.load(Ordering::Relaxed)) {
+        (true, false) => return Ok(()),
+        (true, true) => ABANDONED,
+        (false, _) => FORKED,
+    };
+    Err(Failure { call, code })
 }
 
 /// The error when there is no usable driver.
@@ -161,7 +178,15 @@ impl Failure {
         if self.is_forked() {
             return DeviceError::Forked { kind: DeviceKind::OpenCl };
         }
+        if self.code == ABANDONED {
+            return DeviceError::Abandoned { device: id.to_string() };
+        }
         DeviceError::Driver { device: id.to_string(), call: self.call, code: i64::from(self.code), message: self.name().into() }
+    }
+
+    /// Whether the call was not made at all.
+    pub(super) fn is_refused(self) -> bool {
+        self.code == FORKED || self.code == ABANDONED
     }
 
     /// Whether the call was not made, since this is a forked child.

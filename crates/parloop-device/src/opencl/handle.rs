@@ -85,6 +85,6 @@ impl Drop for Handle {
                 Kind::Kernel => call!(driver, clReleaseKernel(object)),
             }
         };
-        debug_assert!(released.is_ok() || released.is_err_and(Failure::is_forked), "{released:?}");
+        debug_assert!(released.is_ok() || released.is_err_and(Failure::is_refused), "{released:?}");
     }
 }

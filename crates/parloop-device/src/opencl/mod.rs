@@ -62,6 +62,9 @@ fn no_device_failed(failure: Failure) -> DeviceError {
     if failure.is_forked() {
         return DeviceError::Forked { kind: DeviceKind::OpenCl };
     }
+    if failure.is_refused() {
+        return DeviceError::Abandoned { device: DeviceKind::OpenCl.to_string() };
+    }
     let Failure { call, code } = failure;
     DeviceError::Driver { device: DeviceKind::OpenCl.to_string(), call, code: i64::from(code), message: failure.name().into() }
 }

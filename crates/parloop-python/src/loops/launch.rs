@@ -16,6 +16,7 @@ use super::given::Value;
 use crate::error::Result;
 use crate::ndarray::NdArray;
 use crate::recording::Watched;
+use crate::released::released;
 
 /// Launches all; the values live until it returns.
 pub fn run(py: Python<'_>, executable: &Executable, values: &[Value<'_>], given: &[Given], sizes: &Values) -> Result<()> {
@@ -47,7 +48,7 @@ pub fn run(py: Python<'_>, executable: &Executable, values: &[Value<'_>], given:
         executable.each_launch(sizes, &mut |launch, items, hosts| launch_one(launch, items, hosts, &passed))
     };
     // `arguments` holds plain numbers; the objects behind them are borrowed by `values` until this returns.
-    Ok(py.detach(work)?)
+    Ok(released(py, work)?)
 }
 
 /// That no two arguments share memory, one of which is written.

@@ -15,6 +15,7 @@ use crate::exceptions::Exception;
 use crate::loops::number;
 use crate::number::describe;
 use crate::recording::check_storage;
+use crate::released::released;
 
 /// The other side of an operator.
 enum Other<'a, 'py> {
@@ -77,7 +78,7 @@ impl Dat {
     fn compute<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&ker::Context) -> mesh::Result<T> + Send) -> Result<T> {
         let context = current_context(py)?;
         let context = &context.get().inner;
-        Ok(py.detach(|| work(context))?)
+        Ok(released(py, || work(context))?)
     }
 
     /// Zeros of the same kind and class.

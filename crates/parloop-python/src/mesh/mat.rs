@@ -16,6 +16,7 @@ use crate::context::current_context;
 use crate::error::{Error, Result};
 use crate::exceptions::Exception;
 use crate::ndarray::numpy_dtype;
+use crate::released::released;
 
 /// A sparse matrix: the stored blocks of a sparsity, all zero at first.
 ///
@@ -175,7 +176,7 @@ impl Mat {
         let (from, to) = (Dat::of(x)?.get(), Dat::of(&y)?.get());
         let context = current_context(py)?;
         let context = &context.get().inner;
-        py.detach(|| match transposed {
+        released(py, || match transposed {
             false => this.inner.multiply(from.mesh(), to.mesh(), context),
             true => this.inner.multiply_transposed(from.mesh(), to.mesh(), context),
         })?;

@@ -21,6 +21,7 @@ use crate::error::Result;
 use crate::exceptions::Exception;
 use crate::number::{describe, plain_number};
 use crate::recording::check_storage;
+use crate::released::released;
 
 /// How a loop is run, as Python says it.
 struct Said<'a, 'py> {
@@ -169,7 +170,7 @@ fn run(py: Python<'_>, made: &mesh::ParLoop, context: &ker::Context) -> Result<(
         // Looked at again before each replay.
         context.stream().keep_recorded(|| std::sync::Arc::new(storage.clone()));
     }
-    Ok(py.detach(|| made.run(context))?)
+    Ok(released(py, || made.run(context))?)
 }
 
 /// A kernel over a set with its arguments, checked once and run as often as it is called.

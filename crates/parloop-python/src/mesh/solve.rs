@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use parloop_device::interrupt;
 use parloop_mesh::{self as mesh, Method, Preconditioner, SolveOptions};
 use pyo3::prelude::*;
 
@@ -10,6 +11,7 @@ use super::mat::Mat;
 use crate::context::current_context;
 use crate::error::Result;
 use crate::exceptions::Exception;
+use crate::released::released;
 
 /// How often `watch` and signals are looked at.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -76,14 +78,16 @@ pub fn solve<'py>(
     let (x, b, context) = (dats(&x)?, dats(&b)?, current_context(py)?);
     let (context, watch) = (&context.get().inner, watch.clone().unbind());
     let (mut last, mut raised) = (Instant::now(), None);
-    let solution = py.detach(|| {
+    let solution = released(py, || {
         let system = mesh::MixedSystem { name, blocks: &blocks, x: &x, b: &b };
         mesh::solve_mixed(system, options, context, |iteration, residual| {
             if last.elapsed() < PAUSE {
                 return true;
             }
             last = Instant::now();
-            let seen = Python::attach(|py| py.check_signals().and_then(|()| watch.call1(py, (iteration, residual)).map(drop)));
+            let seen = Python::attach(|py| {
+                py.check_signals().inspect(|()| interrupt::note_call()).and_then(|()| watch.call1(py, (iteration, residual)).map(drop))
+            });
             raised = seen.err();
             raised.is_none()
         })
