@@ -60,7 +60,7 @@ REPEATED = np.array([3, 1, 7, 5, 0, 2, 1, 4], np.int32)
 def test_an_order_that_the_data_decides_warns_once(cpu, tag):
     knl = update(tag)
     message = (
-        "order(update): instances of `put` may touch the same elements of `x` in another order along `i`; that depends on the data: "
+        "order(update): instances of `put` may access the same elements of `x` in a different order along `i`; that depends on the data: "
         "call it with checked=True to find out"
     )
     with pytest.warns(lp.LoopWarning, match=re.escape(message)) as caught:
@@ -218,7 +218,7 @@ def test_an_array_with_another_number_of_axes_is_refused_where_only_its_strides_
     a = np.arange(16.0).reshape(4, 4)
     _, (out,) = knl(ctx, a=a, n=4)
     np.testing.assert_array_equal(out, a)
-    with pytest.raises(pl.LoopError, match="^kernel `copy`: argument `a` has 1 axes, but the kernel was made for 2$"):
+    with pytest.raises(pl.LoopError, match="^kernel `copy`: argument `a` has 1 axes, but the kernel was compiled for 2$"):
         knl(ctx, a=a.ravel(), n=4)
 
 

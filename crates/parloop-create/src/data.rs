@@ -335,18 +335,18 @@ impl Data {
     /// Refuses what this kind of data does not have.
     fn check_properties(&self) -> Result<(), CreateError> {
         let for_temporaries = [
-            (self.space.is_some(), "memory of its own choice"),
-            (self.initializer.is_some(), "values from the beginning"),
+            (self.space.is_some(), "an address space"),
+            (self.initializer.is_some(), "initial values"),
             (self.read_only, "`read_only`"),
-            (self.base_storage.is_some(), "storage to share"),
+            (self.base_storage.is_some(), "a base storage"),
         ];
-        let for_arguments = [(self.is_input.or(self.is_output).is_some(), "direction"), (self.alignment.is_some(), "alignment")];
+        let for_arguments = [(self.is_input.or(self.is_output).is_some(), "a direction"), (self.alignment.is_some(), "an alignment")];
         let for_arrays = [
-            (self.shape != ShapeText::Auto, "shape"),
-            (self.tags != Tags::ByOrder || self.order.is_some(), "order of axes"),
-            (self.offset.is_some(), "offset"),
-            (self.axis_names.is_some(), "axes"),
-            (self.alignment.is_some(), "alignment"),
+            (self.shape != ShapeText::Auto, "a shape"),
+            (self.tags != Tags::ByOrder || self.order.is_some(), "an order of axes"),
+            (self.offset.is_some(), "an offset"),
+            (self.axis_names.is_some(), "axis names"),
+            (self.alignment.is_some(), "an alignment"),
         ];
         let (kind, refused) = match self.role {
             Role::Temporary => (NameKind::Temporary, for_arguments.to_vec()),

@@ -75,7 +75,7 @@ pub(super) fn separate_reductions(making: &mut Making) -> Result<(), CreateError
     let separated = transform::reduce::separate_reductions(&making.kernel);
     making.kernel = separated.map_err(|error| match error {
         SeparateError::Rule(error) => CreateError::Rule(error),
-        SeparateError::Isl(error) => CreateError::Solver { what: "whether reductions have points".into(), error },
+        SeparateError::Isl(error) => CreateError::Solver { what: "whether reductions are empty".into(), error },
     })?;
     Ok(())
 }

@@ -13,13 +13,13 @@ use crate::syntax::{DimTag, Expr, Layout, Offset, Shape, Stride};
 #[non_exhaustive]
 pub enum LayoutError {
     /// Neither shape nor axes are given.
-    #[error("array `{array}`: its number of axes is not known; give it a shape")]
+    #[error("array `{array}`: the number of axes is unknown; give it a shape")]
     UnknownAxes {
         /// The array.
         array: Name,
     },
     /// The length of an axis is needed and not given.
-    #[error("array `{array}`: the length of axis {axis} is needed and not known; give it a shape, or strides")]
+    #[error("array `{array}`: the length of axis {axis} is needed but unknown; give it a shape, or strides")]
     UnknownLength {
         /// The array.
         array: Name,
@@ -27,7 +27,7 @@ pub enum LayoutError {
         axis: usize,
     },
     /// Shape and axes differ in number.
-    #[error("array `{array}` has {lengths} axes by its shape, but {tags} axes are described")]
+    #[error("array `{array}` has {lengths} axes in its shape, but {tags} dim tags")]
     AxesDiffer {
         /// The array.
         array: Name,
@@ -47,7 +47,7 @@ pub enum LayoutError {
         indices: usize,
     },
     /// The array has more than one vector axis.
-    #[error("array `{array}` has two vector axes, {first} and {second}; tag one of them otherwise")]
+    #[error("array `{array}` has two vector axes, {first} and {second}; tag one of them differently")]
     TwoVectorAxes {
         /// The array.
         array: Name,
@@ -67,7 +67,7 @@ pub enum LayoutError {
         length: Expr,
     },
     /// A given stride that no whole number of vectors is.
-    #[error("array `{array}`: the stride `{stride}` of axis {axis} is not a multiple of the vector's {width} numbers")]
+    #[error("array `{array}`: the stride `{stride}` of axis {axis} is not a multiple of the vector width, {width}")]
     StrideInsideVector {
         /// The array.
         array: Name,
@@ -79,7 +79,7 @@ pub enum LayoutError {
         width: u64,
     },
     /// Two axes at one nesting level.
-    #[error("array `{array}`: axes {first} and {second} both have nesting level {level}; levels are 0, 1, … each once")]
+    #[error("array `{array}`: axes {first} and {second} both have nesting level {level}; use each of the levels 0, 1, … once")]
     SameLevel {
         /// The array.
         array: Name,

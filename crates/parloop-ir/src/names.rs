@@ -75,7 +75,7 @@ impl UniqueNames {
 /// use parloop_loop::names::Near;
 /// let known = ["i_inner".into(), "j".into()];
 /// assert_eq!(Near::of("i_iner", &known).to_string(), "; did you mean `i_inner`?");
-/// assert_eq!(Near::of("k", &known).to_string(), "; there are `i_inner`, `j`");
+/// assert_eq!(Near::of("k", &known).to_string(), "; available: `i_inner`, `j`");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Near {
@@ -104,11 +104,11 @@ impl fmt::Display for Near {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.close, self.known.as_slice()) {
             (Some(close), _) => write!(f, "; did you mean `{close}`?"),
-            (None, []) => f.write_str("; there is none"),
-            (None, [only]) => write!(f, "; there is `{only}`"),
+            (None, []) => f.write_str("; there are none"),
+            (None, [only]) => write!(f, "; available: `{only}`"),
             (None, known) if known.len() <= Near::LISTED => {
                 let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-                write!(f, "; there are {}", known.join(", "))
+                write!(f, "; available: {}", known.join(", "))
             }
             (None, _) => Ok(()),
         }

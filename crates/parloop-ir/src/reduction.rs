@@ -10,7 +10,7 @@ use crate::syntax::{BinaryOp, CompareOp, Expr, Literal, ReductionOp};
 #[non_exhaustive]
 pub enum ReductionError {
     /// The result of no points is not known.
-    #[error("reduction `{op}` over values of type {}: there is no value to start from; use numbers that have an order", dtype.name())]
+    #[error("reduction `{op}` over values of type {}: there is no initial value; use numbers that can be ordered", dtype.name())]
     NoNeutralElement {
         /// The reduction.
         op: ReductionOp,
@@ -19,7 +19,7 @@ pub enum ReductionError {
     },
     /// Nobody registered it.
     #[error(
-        "`reduce({name}, …)`: no reduction of that name is known; known are sum, product, max, min, any, all, argmax, argmin, segmented_sum and segmented_product"
+        "`reduce({name}, …)`: unknown reduction; the reductions are sum, product, max, min, any, all, argmax, argmin, segmented_sum and segmented_product"
     )]
     UnknownOperation {
         /// Its name.

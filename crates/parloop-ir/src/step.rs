@@ -34,7 +34,7 @@ pub enum StepValue {
 #[non_exhaustive]
 #[allow(missing_docs)]
 pub enum StepError {
-    #[error("`{step}` takes {most} arguments at most ({names}), but {found} were given")]
+    #[error("`{step}` takes at most {most} arguments ({names}), but {found} were given")]
     TooMany { step: Name, most: usize, names: String, found: usize },
     #[error("`{step}` has no argument `{argument}`; it has {names}")]
     UnknownArgument { step: Name, argument: Name, names: String },
@@ -124,12 +124,12 @@ impl<'a> Arguments<'a> {
 
     /// Names that must be there: a list, or text with commas.
     pub fn names(&self, name: &str) -> Result<Vec<Name>, StepError> {
-        self.need(name)?.as_names().ok_or_else(|| self.wrong(name, "names, in a list or with commas between them"))
+        self.need(name)?.as_names().ok_or_else(|| self.wrong(name, "names, as a list or separated by commas"))
     }
 
     /// Names that may be there.
     pub fn optional_names(&self, name: &str) -> Result<Option<Vec<Name>>, StepError> {
-        let wrong = || self.wrong(name, "names, in a list or with commas between them");
+        let wrong = || self.wrong(name, "names, as a list or separated by commas");
         self.get(name).map(|value| value.as_names().ok_or_else(wrong)).transpose()
     }
 

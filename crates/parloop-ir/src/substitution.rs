@@ -26,7 +26,7 @@ pub enum ExpandSubstError {
         instruction: Name,
     },
     /// A rule that calls itself, perhaps through others.
-    #[error("substitution rule `{rule}` calls itself: {}; write one of them without the others", cycle(.through))]
+    #[error("substitution rule `{rule}` calls itself: {}; define one of them without the others", cycle(.through))]
     CallsItself {
         /// The rule.
         rule: Name,
@@ -35,7 +35,7 @@ pub enum ExpandSubstError {
     },
     /// An iname in an argument is another one in the rule.
     #[error(
-        "substitution rule `{rule}` reduces over `{iname}`, on which an argument depends that `{instruction}` calls it with; reduce over \
+        "substitution rule `{rule}` reduces over `{iname}`, but `{instruction}` calls it with an argument that depends on `{iname}`; reduce over \
          another iname in one of them"
     )]
     Captures {
@@ -47,7 +47,9 @@ pub enum ExpandSubstError {
         instruction: Name,
     },
     /// Rules that call each other through too many others.
-    #[error("substitution rules call each other more than {limit} deep in `{instruction}`; put values in between into temporaries")]
+    #[error(
+        "substitution rules call each other more than {limit} levels deep in `{instruction}`; store intermediate values in temporaries"
+    )]
     TooDeep {
         /// The instruction, or the rule, that calls them.
         instruction: Name,
@@ -56,7 +58,7 @@ pub enum ExpandSubstError {
     },
     /// What the rules stand for is nested too deep.
     #[error(
-        "substitution rule `{rule}` makes an expression of more than {limit} levels in `{instruction}`; put values in between into temporaries"
+        "substitution rule `{rule}` expands to an expression more than {limit} levels deep in `{instruction}`; store intermediate values in temporaries"
     )]
     TooHigh {
         /// The rule that is expanded when the limit is reached.
@@ -68,8 +70,7 @@ pub enum ExpandSubstError {
     },
     /// What the rules stand for is too large, as where each calls another twice.
     #[error(
-        "substitution rule `{rule}` makes an expression of more than {limit} parts in `{instruction}`; put values that are used often into \
-         temporaries"
+        "substitution rule `{rule}` expands to an expression with more than {limit} parts in `{instruction}`; store values that are used often in temporaries"
     )]
     TooLarge {
         /// The rule that is expanded when the limit is reached.

@@ -15,7 +15,7 @@ pub enum IslError {
         at: usize,
     },
     /// libisl is not there.
-    #[error("libisl was not found: {reason}; install Debian's libisl23 or PyPI's islpy, or name the file in PARLOOP_ISL")]
+    #[error("libisl not found: {reason}; install Debian's libisl23 or PyPI's islpy, or name the file in PARLOOP_ISL")]
     Missing {
         /// What was tried.
         reason: String,
@@ -35,7 +35,7 @@ pub enum IslError {
         set: String,
     },
     /// The set goes on for ever in that direction.
-    #[error("`{name}` has no {which} in `{set}`; give it a limit there")]
+    #[error("`{name}` has no {which} in `{set}`; add a bound")]
     Unbounded {
         /// The dimension.
         name: String,
@@ -53,7 +53,7 @@ pub enum IslError {
         dividend: String,
     },
     /// Two names of a set became one.
-    #[error("two names of `{set}` would both be `{name}`; give each a name of its own")]
+    #[error("two names of `{set}` would both become `{name}`; choose different names")]
     SameName {
         /// The name.
         name: String,
@@ -69,7 +69,7 @@ pub enum IslError {
         right: String,
     },
     /// The answer would have too many pieces.
-    #[error("to {what} would take more than {limit} pieces; simplify the sets first")]
+    #[error("cannot {what}: the result would have more than {limit} pieces; simplify the sets first")]
     TooLarge {
         /// What was asked.
         what: &'static str,
@@ -78,7 +78,7 @@ pub enum IslError {
     },
     /// isl gave up.
     #[error(
-        "could not {what}: {message}; fix sizes with `fix_parameters`, or write the limits, indices and conditions that it is made of with fewer divisions, remainders and alternatives"
+        "could not {what}: {message}; fix sizes with `fix_parameters`, or write its bounds, indices and conditions with fewer divisions, remainders and alternatives"
     )]
     Isl {
         /// What was asked.

@@ -161,8 +161,8 @@ impl Set {
         let which = match (end, as_one_expression) {
             (End::Smallest, false) => "smallest value",
             (End::Largest, false) => "largest value",
-            (End::Smallest, true) => "smallest value that one expression of the parameters gives",
-            (End::Largest, true) => "largest value that one expression of the parameters gives",
+            (End::Smallest, true) => "smallest value that is a single expression in the parameters",
+            (End::Largest, true) => "largest value that is a single expression in the parameters",
         };
         IslError::Unbounded { name: name.to_string(), which, set: self.to_string() }
     }

@@ -47,10 +47,10 @@ impl Barrier {
 #[non_exhaustive]
 pub enum AddBarrierError {
     /// A barrier is local or global.
-    #[error("a barrier is for the work items of a group or for all: `local` or `global`, not `any`")]
+    #[error("a barrier is `local` (the work items of a group) or `global` (all work items), not `any`")]
     Scope,
     /// No instruction comes before it.
-    #[error("no instruction of kernel `{kernel}` matches `{query}`, so none comes before the barrier")]
+    #[error("no instruction of kernel `{kernel}` matches `{query}`, so there is nothing before the barrier")]
     NothingBefore {
         /// The kernel.
         kernel: Name,

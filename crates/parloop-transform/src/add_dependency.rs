@@ -15,7 +15,7 @@ use super::rewrite::Scope;
 #[non_exhaustive]
 pub enum AddDependencyError {
     /// No instruction is to depend on anything.
-    #[error("no instruction of kernel `{kernel}` matches `{query}`, so none gets the dependency")]
+    #[error("no instruction of kernel `{kernel}` matches `{query}`, so there is nothing to add the dependency to")]
     NoDependent {
         /// The kernel.
         kernel: Name,
@@ -23,7 +23,7 @@ pub enum AddDependencyError {
         query: Query,
     },
     /// There is nothing to depend on.
-    #[error("no instruction of kernel `{kernel}` matches `{query}`, so there is none to depend on")]
+    #[error("no instruction of kernel `{kernel}` matches `{query}`, so there is nothing to depend on")]
     NoDependency {
         /// The kernel.
         kernel: Name,
@@ -31,7 +31,7 @@ pub enum AddDependencyError {
         query: Query,
     },
     /// An instruction would come before itself.
-    #[error("instruction `{dependent}` cannot depend on `{dependency}`, which comes after it by its own dependencies")]
+    #[error("instruction `{dependent}` cannot depend on `{dependency}`, which already depends on it")]
     Cycle {
         /// The instruction that was to get the dependency.
         dependent: Name,

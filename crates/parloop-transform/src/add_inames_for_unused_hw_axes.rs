@@ -13,7 +13,7 @@ use parloop_isl::Name;
 pub enum UnusedAxesError {
     /// Several inames are on the axis.
     #[error(
-        "`{instruction}` does not use hardware axis {axis}, on which there are {}; say which one it runs in: add_inames_to_insn",
+        "`{instruction}` does not use hardware axis {axis}, which {} have; choose one with add_inames_to_insn",
         .inames.iter().map(|iname| format!("`{iname}`")).collect::<Vec<_>>().join(" and ")
     )]
     Ambiguous {

@@ -38,7 +38,7 @@ impl NoSync {
 #[non_exhaustive]
 pub enum AddNoSyncError {
     /// A query finds no instruction.
-    #[error("no instruction of kernel `{kernel}` matches `{query}`, the {side} of a pair without a barrier")]
+    #[error("no instruction of kernel `{kernel}` matches `{query}`, the {side} of the nosync pair")]
     NoMatch {
         /// The kernel.
         kernel: Name,
@@ -49,7 +49,7 @@ pub enum AddNoSyncError {
     },
     /// No pair depends on each other.
     #[error(
-        "no instruction that matches `{sink}` depends on, or conflicts by its groups with, one that matches `{source_query}`; force it if it is meant nevertheless"
+        "no instruction that matches `{sink}` depends on, or has a conflicting group with, one that matches `{source_query}`; use `force` if it is intended"
     )]
     NoPair {
         /// The later ones.

@@ -16,7 +16,9 @@ pub enum AddPaddingError {
     #[error("{0}")]
     UnknownArray(#[from] UnknownArray),
     /// It has no such axis, or that has no stride of its own.
-    #[error("axis {axis} of `{array}` is {what}; only an axis whose stride follows from others, or is a constant, can be padded")]
+    #[error(
+        "axis {axis} of `{array}` is {what}; only an axis with a stride that is computed from other axes, or is a constant, can be padded"
+    )]
     NoStride {
         /// The array.
         array: Name,
@@ -26,7 +28,7 @@ pub enum AddPaddingError {
         what: &'static str,
     },
     /// Elements share memory.
-    #[error("elements of `{array}` share memory by its strides, and the kernel writes to it, so that padding would change its numbers")]
+    #[error("elements of `{array}` share memory through its strides, and the kernel writes to it, so padding would change the results")]
     SharedElements {
         /// The array.
         array: Name,
@@ -58,16 +60,16 @@ pub fn add_padding(kernel: &LoopKernel, array: &Name, axis: usize, elements: u64
     }
     let layout = layout_of(kernel, array)?;
     let none = |what| AddPaddingError::NoStride { array: array.clone(), axis, what };
-    let axes = layout.axis_count().ok_or_else(|| none("not known"))?;
+    let axes = layout.axis_count().ok_or_else(|| none("unknown"))?;
     let mut tags = layout.tags(axes);
-    let tag = match tags.get(axis).ok_or_else(|| none("not there"))? {
+    let tag = match tags.get(axis).ok_or_else(|| none("out of range"))? {
         DimTag::Stride(Stride::Nested { level, pad_to }) => {
             DimTag::Stride(Stride::Nested { level: *level, pad_to: least_common_multiple(*pad_to, elements) })
         }
         DimTag::Stride(Stride::Fixed(stride)) => {
             let stride = fold::as_int(stride)
                 .and_then(|stride| u64::try_from(stride).ok())
-                .ok_or_else(|| none("of a stride that is not a constant"))?;
+                .ok_or_else(|| none("an axis whose stride is not a constant"))?;
             let padded = stride.div_ceil(elements) * elements;
             // What lies outside of it would have to move.
             let is_outer = |other: &DimTag| match other {
@@ -76,11 +78,11 @@ pub fn add_padding(kernel: &LoopKernel, array: &Name, axis: usize, elements: u64
                 _ => false,
             };
             if padded != stride && tags.iter().enumerate().any(|(at, other)| at != axis && is_outer(other)) {
-                return Err(none("inside of another"));
+                return Err(none("inside another"));
             }
             DimTag::Stride(Stride::Fixed(parloop_ir::syntax::Expr::int(padded as i64)))
         }
-        DimTag::Stride(Stride::Auto) => return Err(none("of a stride that each call finds")),
+        DimTag::Stride(Stride::Auto) => return Err(none("an axis whose stride each call determines")),
         DimTag::Separate => return Err(none("separate")),
         DimTag::Vector => return Err(none("a vector")),
     };

@@ -90,7 +90,7 @@ pub enum AddPrefetchError {
         indices: usize,
     },
     /// A slice that is not the whole axis.
-    #[error("index {axis} of a footprint of `{array}` is part of an axis; only `:`, the whole of it, can be fetched")]
+    #[error("index {axis} of a footprint of `{array}` selects part of an axis; only the whole axis, `:`, can be fetched")]
     PartialSlice {
         /// The array.
         array: Name,
@@ -98,7 +98,7 @@ pub enum AddPrefetchError {
         axis: usize,
     },
     /// The length of a whole axis is not affine.
-    #[error("the length of axis {axis} of `{array}` is not known or not affine, so `:` says nothing; write its indices")]
+    #[error("the length of axis {axis} of `{array}` is unknown or not affine, so `:` cannot be resolved; write the indices")]
     AxisLength {
         /// The array.
         array: Name,
@@ -106,7 +106,7 @@ pub enum AddPrefetchError {
         axis: usize,
     },
     /// Names for more axes than there are.
-    #[error("`{array}` has {axes} axes, but {given} names for loops were given")]
+    #[error("`{array}` has {axes} axes, but {given} loop names were given")]
     TooManyNames {
         /// The array.
         array: Name,
@@ -199,7 +199,7 @@ pub fn add_prefetch(kernel: &LoopKernel, what: &Prefetch) -> Result<LoopKernel, 
 fn choose(reads: &[String]) -> String {
     let Some(last) = reads.last() else { return String::new() };
     let all: Vec<String> = reads.iter().map(|read| format!("`{read}`")).collect();
-    format!("; {} are fetched together: to fetch one of them, write its indices, as in `add_prefetch \"{last}\"`", all.join(" and "))
+    format!("; {} are fetched together; to fetch only one, write its indices, as in `add_prefetch \"{last}\"`", all.join(" and "))
 }
 
 /// The reads of the array with different indices; none where there is one, or the footprint says which are meant.

@@ -22,7 +22,7 @@ pub enum AliasTemporariesError {
         near: Near,
     },
     /// It shares memory already.
-    #[error("`{name}` shares the memory `{storage}` already; leave it out")]
+    #[error("`{name}` already shares the memory `{storage}`; leave it out")]
     Shared {
         /// The temporary.
         name: Name,
@@ -30,7 +30,7 @@ pub enum AliasTemporariesError {
         storage: Name,
     },
     /// It has values from the beginning, which another would overwrite.
-    #[error("`{name}` has values from the beginning, which another temporary would overwrite; leave it out")]
+    #[error("`{name}` has initial values, which another temporary would overwrite; leave it out")]
     Initialized {
         /// The temporary.
         name: Name,

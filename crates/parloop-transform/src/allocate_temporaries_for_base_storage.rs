@@ -10,7 +10,7 @@ use parloop_isl::Name;
 #[non_exhaustive]
 pub enum AllocateTemporariesError {
     /// It has values from the beginning.
-    #[error("`{name}` has values from the beginning, so it cannot be part of `{storage}`")]
+    #[error("`{name}` has initial values, so it cannot be part of `{storage}`")]
     Initialized {
         /// The temporary.
         name: Name,
@@ -18,7 +18,7 @@ pub enum AllocateTemporariesError {
         storage: Name,
     },
     /// Parts of one memory are in different ones.
-    #[error("`{first}` and `{second}` are parts of `{storage}`, but live in different memories")]
+    #[error("`{first}` and `{second}` are parts of `{storage}`, but are in different address spaces")]
     SpacesDiffer {
         /// A temporary.
         first: Name,

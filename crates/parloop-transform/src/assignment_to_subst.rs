@@ -54,7 +54,7 @@ pub enum AssignmentToSubstError {
         variable: Name,
     },
     /// A reader has no assignment before it.
-    #[error("instruction `{instruction}` reads `{variable}`, but waits for no assignment of it")]
+    #[error("instruction `{instruction}` reads `{variable}`, but does not depend on an assignment to it")]
     NoDefinition {
         /// The variable.
         variable: Name,
@@ -62,7 +62,7 @@ pub enum AssignmentToSubstError {
         instruction: Name,
     },
     /// A reader has several.
-    #[error("instruction `{instruction}` waits for two assignments of `{variable}`, `{first}` and `{second}`")]
+    #[error("instruction `{instruction}` depends on two assignments to `{variable}`, `{first}` and `{second}`")]
     TwoDefinitions {
         /// The variable.
         variable: Name,
@@ -74,7 +74,7 @@ pub enum AssignmentToSubstError {
         second: Name,
     },
     /// What assigns it is not a plain assignment.
-    #[error("instruction `{instruction}` is {what}, so it is not a value that `{variable}` stands for")]
+    #[error("instruction `{instruction}` is {what}, so `{variable}` cannot be replaced by its value")]
     NotPlain {
         /// The variable.
         variable: Name,
@@ -84,7 +84,7 @@ pub enum AssignmentToSubstError {
         what: &'static str,
     },
     /// An index of the left side is not an iname of its own.
-    #[error("in `{instruction}` the index `{index}` of `{variable}` is not a variable of its own; use map_domain to make it one")]
+    #[error("in `{instruction}` the index `{index}` of `{variable}` is not a separate variable; use map_domain to make it one")]
     Index {
         /// The variable.
         variable: Name,
@@ -94,7 +94,7 @@ pub enum AssignmentToSubstError {
         index: Box<Expr>,
     },
     /// The value depends on an iname that a reader is not within.
-    #[error("the value of `{variable}` in `{definition}` depends on `{iname}`, which `{instruction}` is not within")]
+    #[error("the value of `{variable}` in `{definition}` depends on `{iname}`, but `{instruction}` does not run in it")]
     OtherIname {
         /// The variable.
         variable: Name,
@@ -107,7 +107,7 @@ pub enum AssignmentToSubstError {
     },
     /// A reader sees what was there before the assignment.
     #[error(
-        "instruction `{instruction}` reads `{variable}{index}`, which `{definition}` does not assign; what it reads there is not the value of the assignment"
+        "instruction `{instruction}` reads `{variable}{index}`, which `{definition}` does not assign, so the value read is not that of the assignment"
     )]
     Uncovered {
         /// The variable.
@@ -121,14 +121,14 @@ pub enum AssignmentToSubstError {
     },
     /// What was assigned to one element may be read in another.
     #[error(
-        "elements of `{variable}` share memory by its strides, so an element may hold what was assigned to another one, which is not a rule of its indices"
+        "elements of `{variable}` share memory through its strides, so an element may hold a value assigned to another, which a rule cannot express"
     )]
     SharedElements {
         /// The variable.
         variable: Name,
     },
     /// What the value is made of may change before it is used.
-    #[error("`{writer}` writes `{read}`, of which `{definition}` makes `{variable}`, between the assignment and its use")]
+    #[error("`{writer}` writes `{read}`, from which `{definition}` computes `{variable}`, between the assignment and its use")]
     Changes {
         /// The variable.
         variable: Name,
@@ -140,7 +140,7 @@ pub enum AssignmentToSubstError {
         writer: Name,
     },
     /// A reduction in the value runs over inames that an index of the left side bounds.
-    #[error("in `{instruction}` a reduction is bounded by `{iname}`, an index of `{variable}`, so its value is not a rule of that index")]
+    #[error("in `{instruction}`, `{iname}`, an index of `{variable}`, bounds a reduction, so a rule cannot take it as a parameter")]
     BoundsReduction {
         /// The variable.
         variable: Name,
@@ -297,15 +297,15 @@ impl<'a> Change<'a> {
     fn rule(&self, definition: &Instruction, names: &mut UniqueNames) -> Result<SubstitutionRule, AssignmentToSubstError> {
         let variable = &self.what.variable;
         let not_plain = |what| AssignmentToSubstError::NotPlain { variable: variable.clone(), instruction: definition.id.clone(), what };
-        let InstructionKind::Assign(assignment) = &definition.kind else { return Err(not_plain("no plain assignment")) };
+        let InstructionKind::Assign(assignment) = &definition.kind else { return Err(not_plain("not a plain assignment")) };
         if assignment.atomic.is_some() {
             return Err(not_plain("an atomic update"));
         }
         if !definition.predicates.is_empty() {
-            return Err(not_plain("done under a condition"));
+            return Err(not_plain("conditional"));
         }
         if definition.reads().contains(variable) {
-            return Err(not_plain("made of what it changes"));
+            return Err(not_plain("an update of its own value"));
         }
         let mut arguments = self.indices(definition, &assignment.lhs)?;
         arguments.extend(self.what.extra_arguments.iter().cloned());

@@ -11,7 +11,7 @@ use parloop_isl::{IslError, Name, Set};
 #[non_exhaustive]
 pub enum AssumeError {
     /// The assumption is about something that is not a parameter.
-    #[error("`{name}` is not a parameter of the domains of kernel `{kernel}`, so nothing can be assumed of it{near}")]
+    #[error("`{name}` is not a parameter of the domains of kernel `{kernel}`, so nothing can be assumed about it{near}")]
     NoParameter {
         /// The kernel.
         kernel: Name,
@@ -21,13 +21,13 @@ pub enum AssumeError {
         near: Near,
     },
     /// A set with dimensions.
-    #[error("an assumption is a set without dimensions, such as `{{ : n >= 1}}`, not `{set}`")]
+    #[error("an assumption must be a set without dimensions, such as `{{ : n >= 1}}`, not `{set}`")]
     Dimensions {
         /// The set.
         set: String,
     },
     /// Nothing fulfils all assumptions.
-    #[error("kernel `{kernel}` assumes `{present}` already; no values of the parameters fulfil `{added}` too")]
+    #[error("kernel `{kernel}` already assumes `{present}`; no values of the parameters also satisfy `{added}`")]
     Contradiction {
         /// The kernel.
         kernel: Name,

@@ -79,9 +79,7 @@ pub enum BufferArrayError {
         array: Name,
     },
     /// A use whose elements are not known.
-    #[error(
-        "`{access}` in `{instruction}` is not an element with affine indices, so that what is to be buffered of `{array}` is not known"
-    )]
+    #[error("`{access}` in `{instruction}` is not an element with affine indices, so the part of `{array}` to buffer is unknown")]
     NotAffine {
         /// The array.
         array: Name,
@@ -91,7 +89,7 @@ pub enum BufferArrayError {
         access: String,
     },
     /// The elements have no box.
-    #[error("what is touched of `{array}` {what}; sweep other inames, or allow the bounding box")]
+    #[error("the accessed part of `{array}` {what}; sweep other inames, or allow the bounding box")]
     NoBox {
         /// The array.
         array: Name,
@@ -99,7 +97,7 @@ pub enum BufferArrayError {
         what: &'static str,
     },
     /// The name of the buffer is in use.
-    #[error("`{name}` is a name of kernel `{kernel}` already; choose another one for the buffer")]
+    #[error("`{name}` is already a name in kernel `{kernel}`; choose another one for the buffer")]
     Taken {
         /// The kernel.
         kernel: Name,
@@ -108,7 +106,7 @@ pub enum BufferArrayError {
     },
     /// A write to one element is seen in another, but not in the buffer.
     #[error(
-        "elements of `{array}` share memory by its strides, so they cannot each have an element of a buffer; give it a layout of its own"
+        "elements of `{array}` share memory through its strides, so a buffer cannot hold them separately; give the array its own layout"
     )]
     SharedElements {
         /// The array.
@@ -116,8 +114,7 @@ pub enum BufferArrayError {
     },
     /// An element that the buffer holds, and nobody but the buffer touches there.
     #[error(
-        "the buffer would hold `{array}{element}`, which no selected instruction touches there, and store what it had in the place of what \
-         `{writer}` may have written; sweep other inames"
+        "the buffer would hold `{array}{element}`, which no selected instruction accesses, and its stale value would overwrite what `{writer}` may have written; sweep other inames"
     )]
     Untouched {
         /// The array.
@@ -129,7 +126,7 @@ pub enum BufferArrayError {
     },
     /// What the buffer begins with would be seen.
     #[error(
-        "the buffer of `{array}` cannot begin with `{init}`: {why}, so that this would be seen in the place of what `{array}` has; leave it out"
+        "the buffer of `{array}` cannot be initialized to `{init}`: {why}, so this value would be seen instead of the one in `{array}`; leave it out"
     )]
     Init {
         /// The array.
@@ -140,7 +137,7 @@ pub enum BufferArrayError {
         why: String,
     },
     /// An instruction that was computed ahead, or stands for several.
-    #[error("`{instruction}` stands for several instances of the kernel as created, so that what it does cannot be buffered")]
+    #[error("`{instruction}` stands for several instances of the kernel as created, so it cannot be buffered")]
     Several {
         /// The instruction.
         instruction: Name,
@@ -278,7 +275,7 @@ impl<'a> Buffering<'a> {
             return seen(format!("`{}` reads it", user.id));
         }
         if let Some(user) = users().find(|user| !user.predicates.is_empty()) {
-            return seen(format!("`{}` may assign nothing", user.id));
+            return seen(format!("`{}` is conditional", user.id));
         }
         let filled = self.footprint.filled(&self.axes, self.what.bounding_box).map_err(|error| no_box(array, error))?;
         let assigned = self.touched(self.uses.iter().map(|(at, indices)| (*at, &indices[..])), &self.outer)?;
@@ -467,9 +464,9 @@ fn indices_of(kernel: &LoopKernel, instruction: &Instruction, array: &Name) -> R
 fn no_box(array: &Name, error: FootprintError) -> BufferArrayError {
     let what = match error {
         FootprintError::Solver(error) => return error.into(),
-        FootprintError::Unbounded(_) => "has no bounds that the parameters give",
-        FootprintError::Empty => "is nothing",
-        FootprintError::NotConvex(_) => "has holes or dents",
+        FootprintError::Unbounded(_) => "has no bounds in terms of the parameters",
+        FootprintError::Empty => "is empty",
+        FootprintError::NotConvex(_) => "is not convex",
     };
     BufferArrayError::NoBox { array: array.clone(), what }
 }

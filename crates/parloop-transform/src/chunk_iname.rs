@@ -17,7 +17,7 @@ use super::split_iname::{Parts, Split, SplitError, range};
 pub enum ChunkError {
     /// The values of the iname depend on another one, or another one's on it.
     #[error(
-        "iname `{iname}` cannot be divided into chunks: its values in `{domain}` are not those from one bound to another that depend on parameters alone"
+        "iname `{iname}` cannot be divided into chunks: its values in `{domain}` are not a contiguous range whose bounds depend only on parameters"
     )]
     NoBox {
         /// The iname.

@@ -19,7 +19,7 @@ use super::arrays::type_of_temporary;
 #[non_exhaustive]
 pub enum CollectFactorsError {
     /// There is no temporary of that name.
-    #[error("kernel `{kernel}` has no temporary `{variable}`{near}; only sums that the kernel keeps for itself can be changed")]
+    #[error("kernel `{kernel}` has no temporary `{variable}`{near}; only sums in temporaries can be changed")]
     UnknownTemporary {
         /// The kernel.
         kernel: Name,
@@ -37,7 +37,7 @@ pub enum CollectFactorsError {
         variable: Name,
     },
     /// A value that is neither 0 nor a sum.
-    #[error("`{instruction}` sets `{variable}` to `{value}`, which is neither 0 nor `{variable}` plus something")]
+    #[error("`{instruction}` sets `{variable}` to `{value}`, which is neither 0 nor `{variable}` plus a term")]
     NotIncrement {
         /// The variable.
         variable: Name,
@@ -55,7 +55,7 @@ pub enum CollectFactorsError {
         what: String,
     },
     /// Without the factors another type might be inferred.
-    #[error("the type of `{variable}` is not known; declare it, since it would be inferred from what is left of the terms")]
+    #[error("the type of `{variable}` is unknown; declare it, since it would be inferred from the remaining terms")]
     UnknownType {
         /// The variable.
         variable: Name,
@@ -252,7 +252,7 @@ fn is_one_for_each_sum(kernel: &LoopKernel, variable: &Name, factor: &Expr) -> R
 fn check_uses(kernel: &LoopKernel, variable: &Name) -> Result<(), CollectFactorsError> {
     let refused = |what: String| Err(CollectFactorsError::NotScalable { variable: variable.clone(), what });
     if let Some(rule) = kernel.substitutions.values().find(|rule| rule.body.variables().contains(variable)) {
-        return refused(format!("is in rule `{}`", rule.name));
+        return refused(format!("is used in rule `{}`", rule.name));
     }
     if let Some(domain) = kernel.domains.iter().find(|domain| domain.params().contains(variable)) {
         return refused(format!("bounds loops in {domain}"));
@@ -264,7 +264,7 @@ fn check_uses(kernel: &LoopKernel, variable: &Name) -> Result<(), CollectFactors
             _ => false,
         };
         if instruction.exprs().into_iter().any(|expr| expr.any(&mut |part| is_whole(part))) {
-            return refused(format!("is passed as a part in `{}`", instruction.id));
+            return refused(format!("is passed to a call in `{}`", instruction.id));
         }
         let is_condition = instruction.predicates.iter().any(|predicate| predicate.variables().contains(variable));
         if is_condition && instruction.writes().contains(variable) {

@@ -55,7 +55,7 @@ pub fn tag_instructions(kernel: &LoopKernel, tag: &Name, query: &Query) -> LoopK
 #[non_exhaustive]
 pub enum AddInamesError {
     /// The iname may have no values, and the instruction would not be done at all.
-    #[error("`{iname}` has no values for {}, and instruction `{instruction}` is done there or not, with it or without; assume that it has some", values_of(.point))]
+    #[error("`{iname}` has no values for {}, so it decides whether instruction `{instruction}` runs there; assume that it has some", values_of(.point))]
     Empty {
         /// The instruction.
         instruction: Name,
@@ -66,7 +66,7 @@ pub enum AddInamesError {
     },
     /// Doing the instruction again may give something else, which only the data knows.
     #[error(
-        "instruction `{instruction}` changes what it reads, under a condition, atomically, or where only the data knows, so it cannot be done again for each value of `{iname}`"
+        "instruction `{instruction}` updates what it reads, conditionally, atomically, or in a way that depends on the data, so it cannot be repeated for each value of `{iname}`"
     )]
     NotRepeatable {
         /// The instruction.
@@ -76,7 +76,7 @@ pub enum AddInamesError {
     },
     /// The instruction reduces over the iname.
     #[error(
-        "instruction `{instruction}` reduces over `{iname}`, so it cannot be done for each of its values; make_reduction_inames_unique first"
+        "instruction `{instruction}` reduces over `{iname}`, so it cannot run for each of its values; use make_reduction_inames_unique first"
     )]
     Reduced {
         /// The instruction.
@@ -155,7 +155,7 @@ pub(crate) fn check_values(kernel: &LoopKernel, instruction: &Name, within: &BTr
 #[non_exhaustive]
 pub enum RemoveInamesError {
     /// The instruction is not within the iname.
-    #[error("instruction `{instruction}` is not within `{iname}`")]
+    #[error("instruction `{instruction}` does not run in `{iname}`")]
     NotWithin {
         /// The instruction.
         instruction: Name,
@@ -163,7 +163,7 @@ pub enum RemoveInamesError {
         iname: Name,
     },
     /// The instruction uses the iname.
-    #[error("instruction `{instruction}` uses `{iname}`, so it must stay within it")]
+    #[error("instruction `{instruction}` uses `{iname}`, so it must run in it")]
     Used {
         /// The instruction.
         instruction: Name,
@@ -174,7 +174,7 @@ pub enum RemoveInamesError {
     #[error(transparent)]
     Values(#[from] AddInamesError),
     /// Each value of the iname continues from what the one before has written.
-    #[error("instruction `{instruction}` reads `{variable}`, which it writes, so it must be done for each value of its inames")]
+    #[error("instruction `{instruction}` reads `{variable}`, which it also writes, so it must run for each value of its inames")]
     Accumulates {
         /// The instruction.
         instruction: Name,
@@ -182,7 +182,7 @@ pub enum RemoveInamesError {
         variable: Name,
     },
     /// What is written may have another value in between.
-    #[error("instruction `{instruction}` is not the only one that writes `{variable}`, so it must be done for each value of its inames")]
+    #[error("instruction `{instruction}` is not the only one that writes `{variable}`, so it must run for each value of its inames")]
     Shared {
         /// The instruction.
         instruction: Name,

@@ -26,7 +26,7 @@ pub struct ExtractSubst {
 #[non_exhaustive]
 pub enum ExtractSubstError {
     /// The name is in use.
-    #[error("`{name}` is a name in kernel `{kernel}` already; choose another name for the rule")]
+    #[error("`{name}` is already a name in kernel `{kernel}`; choose another name for the rule")]
     Taken {
         /// The kernel.
         kernel: Name,
@@ -42,7 +42,7 @@ pub enum ExtractSubstError {
         parameter: Name,
     },
     /// Nothing looks like the template.
-    #[error("no expression of kernel `{kernel}` looks like the template of `{name}`")]
+    #[error("no expression of kernel `{kernel}` matches the template of `{name}`")]
     NoMatch {
         /// The kernel.
         kernel: Name,

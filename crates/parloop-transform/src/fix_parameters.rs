@@ -43,7 +43,7 @@ impl From<f64> for Fixed {
 #[non_exhaustive]
 pub enum FixParametersError {
     /// There is no such parameter.
-    #[error("kernel `{kernel}` has no parameter and no number as argument `{name}`{near}")]
+    #[error("kernel `{kernel}` has no parameter or scalar argument `{name}`{near}")]
     Unknown {
         /// The kernel.
         kernel: Name,

@@ -29,10 +29,10 @@ pub struct Flow {
 #[non_exhaustive]
 pub enum FuseKernelsError {
     /// Nothing to fuse.
-    #[error("there is no kernel to fuse")]
+    #[error("no kernels to fuse")]
     Nothing,
     /// A flow of data from or to a kernel that is not there.
-    #[error("data of `{variable}` goes from kernel {from} to kernel {to}, but there are {kernels} kernels, counted from 0")]
+    #[error("data flow of `{variable}` from kernel {from} to kernel {to}: there are only {kernels} kernels, counted from 0")]
     Place {
         /// The variable.
         variable: Name,
@@ -44,7 +44,7 @@ pub enum FuseKernelsError {
         kernels: usize,
     },
     /// A flow of data that nobody writes, or nobody uses.
-    #[error("data of `{variable}` cannot go from kernel `{from}` to kernel `{to}`: the {side} does not {what} it")]
+    #[error("`{variable}` cannot carry data from kernel `{from}` to kernel `{to}`: the {side} does not {what} it")]
     NoFlow {
         /// The variable.
         variable: Name,
@@ -58,7 +58,7 @@ pub enum FuseKernelsError {
         what: &'static str,
     },
     /// Data goes round in a circle.
-    #[error("data goes from each of these kernels to another of them: {}; fuse fewer of them", .kernels.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))]
+    #[error("the data flow between these kernels is cyclic: {}; fuse fewer of them", .kernels.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))]
     Circle {
         /// The kernels.
         kernels: Vec<Name>,

@@ -33,14 +33,14 @@ pub enum InlineError {
         near: Near,
     },
     /// The kernel calls itself.
-    #[error("kernel `{kernel}` calls itself, so it cannot be put in the place of its calls")]
+    #[error("kernel `{kernel}` calls itself, so it cannot be inlined")]
     Recursive {
         /// The kernel.
         kernel: Name,
     },
     /// An argument is used in a way that a part of the caller's array has no word for.
     #[error(
-        "argument `{argument}` of kernel `{kernel}` is used as `{used}`, which has no meaning for the part `{part}` that the caller passes"
+        "argument `{argument}` of kernel `{kernel}` is used as `{used}`, which is not possible for the part `{part}` that the caller passes"
     )]
     Use {
         /// The kernel.

@@ -59,7 +59,7 @@ pub enum JoinError {
     #[error("no inames to join were given")]
     Nothing,
     /// An iname was given twice.
-    #[error("iname `{iname}` is to be joined with itself")]
+    #[error("iname `{iname}` cannot be joined with itself")]
     Twice {
         /// The iname.
         iname: Name,
@@ -74,7 +74,7 @@ pub enum JoinError {
     },
     /// The number of values is not known.
     #[error(
-        "iname `{iname}` has no constant number of values in `{domain}`; only the first of joined inames, which varies slowest, may have none"
+        "iname `{iname}` does not have a constant number of values in `{domain}`; only the first of the joined inames, which varies slowest, may have a variable number"
     )]
     NoLength {
         /// The iname.

@@ -19,7 +19,7 @@ use super::replace::{self, InameError};
 #[non_exhaustive]
 pub enum LoopFusionError {
     /// Two candidates are nested.
-    #[error("`{first}` and `{second}` can be nested within one another, as instruction `{instruction}` does, so they cannot be fused")]
+    #[error("`{first}` and `{second}` are nested around instruction `{instruction}`, so they cannot be fused")]
     Nested {
         /// An iname.
         first: Name,
@@ -29,7 +29,7 @@ pub enum LoopFusionError {
         instruction: Name,
     },
     /// Loops and reductions at the same time.
-    #[error("`{reduction}` is the iname of a reduction and `{within}` is that of a loop; fuse reductions and loops one after the other")]
+    #[error("`{reduction}` is a reduction iname and `{within}` is a loop; fuse reductions and loops separately")]
     Mixed {
         /// The iname of a reduction.
         reduction: Name,
@@ -37,7 +37,7 @@ pub enum LoopFusionError {
         within: Name,
     },
     /// The loops depend on each other in a circle.
-    #[error("the loops {} depend on each other in a circle, so none of them can come first", inames.iter().map(|iname| format!("`{iname}`")).collect::<Vec<_>>().join(", "))]
+    #[error("the loops {} form a dependency cycle, so none of them can come first", inames.iter().map(|iname| format!("`{iname}`")).collect::<Vec<_>>().join(", "))]
     Cycle {
         /// The inames.
         inames: Vec<Name>,

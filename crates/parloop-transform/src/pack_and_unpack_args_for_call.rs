@@ -37,7 +37,7 @@ pub enum PackError {
         function: Name,
     },
     /// The shape of an argument, or of a part, is not a constant.
-    #[error("the shape of `{name}` is not a constant, so there is no temporary of its shape; fix its parameters")]
+    #[error("the shape of `{name}` is not a constant, so a temporary cannot have that shape; fix its parameters")]
     NotConstant {
         /// The argument or the array.
         name: Name,

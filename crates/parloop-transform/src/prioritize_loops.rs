@@ -12,7 +12,7 @@ use super::replace::{self, InameError};
 #[non_exhaustive]
 pub enum PrioritizeLoopsError {
     /// A loop would be outside of itself.
-    #[error("loops cannot nest as {}: each is to be outside of the next one, by this and earlier priorities", chain(.cycle))]
+    #[error("loops cannot nest as {}: this and earlier priorities put each outside the next", chain(.cycle))]
     Cycle {
         /// The inames of the cycle, the first one again at the end.
         cycle: Vec<Name>,

@@ -22,7 +22,7 @@ use parloop_isl::{Affine, IslError, Name};
 pub enum PrivatizeError {
     /// Elements share memory, which an axis in front of them would take apart.
     #[error(
-        "elements of temporary `{temporary}` share memory by its strides, so it cannot have an entry for each value of an iname; give it a layout of its own"
+        "elements of temporary `{temporary}` share memory through its strides, so it cannot have an entry for each value of an iname; give it its own layout"
     )]
     SharedElements {
         /// The temporary.
@@ -60,8 +60,7 @@ pub enum PrivatizeError {
     },
     /// An instruction outside of the inames uses the temporary.
     #[error(
-        "temporary `{temporary}` needs one entry for each value of `{iname}`, but `{instruction}` uses it outside of `{iname}`; run that instruction in \
-         the iname too: add_inames_to_insn"
+        "temporary `{temporary}` needs one entry for each value of `{iname}`, but `{instruction}` uses it outside `{iname}`; run that instruction in the iname as well: add_inames_to_insn"
     )]
     Outside {
         /// The temporary.
@@ -73,8 +72,7 @@ pub enum PrivatizeError {
     },
     /// A limit of a loop has no indices.
     #[error(
-        "temporary `{temporary}` needs one entry for each value of {}, but it is a limit of the loop over `{bounded}`, which is one number; \
-         run `{bounded}` inside an ordinary loop", names(.inames)
+        "temporary `{temporary}` needs one entry for each value of {}, but it is a bound of the loop over `{bounded}`, which is a single number; run `{bounded}` inside an ordinary loop", names(.inames)
     )]
     Limit {
         /// The temporary.
@@ -320,7 +318,7 @@ fn extend(
             }
         }
         Expr::LinearSubscript(aggregate, _) if aggregate.written_name().is_some_and(|name| axes.contains_key(name)) => {
-            Err(whole(aggregate.written_name().expect("invariant: it was just found"), "by its place in memory"))
+            Err(whole(aggregate.written_name().expect("invariant: it was just found"), "with a linear index"))
         }
         Expr::SubArray(part) => {
             let mut indices = part.indices.iter().map(&mut inside).collect::<Result<Vec<Expr>, _>>()?;

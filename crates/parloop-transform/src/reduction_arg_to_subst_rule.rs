@@ -33,7 +33,7 @@ pub enum ReductionArgToSubstRuleError {
         inames: String,
     },
     /// The name is in use, perhaps by the first of two such reductions.
-    #[error("`{name}` is a name in kernel `{kernel}` already; choose another name for the rule, or none")]
+    #[error("`{name}` is already a name in kernel `{kernel}`; choose another name for the rule, or none")]
     Taken {
         /// The kernel.
         kernel: Name,

@@ -14,7 +14,7 @@ use parloop_isl::Name;
 #[non_exhaustive]
 pub enum RegisterError {
     /// The name is that of another function.
-    #[error("`{name}` is a function of the program already, and another one; choose another name, or say that it may be replaced")]
+    #[error("`{name}` is already a different function of the program; choose another name, or allow it to be replaced")]
     Taken {
         /// The name.
         name: Name,

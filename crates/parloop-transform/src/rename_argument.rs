@@ -25,7 +25,7 @@ pub enum RenameArgumentError {
         near: Near,
     },
     /// The name is in use.
-    #[error("`{name}` is a name in kernel `{kernel}` already; choose another one")]
+    #[error("`{name}` is already a name in kernel `{kernel}`; choose another one")]
     Taken {
         /// The kernel.
         kernel: Name,

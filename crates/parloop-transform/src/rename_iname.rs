@@ -56,7 +56,7 @@ impl Rename {
 #[non_exhaustive]
 pub enum RenameInamesError {
     /// The name is one of those that are to be renamed.
-    #[error("`{iname}` is among the inames that are renamed to `{iname}`")]
+    #[error("`{iname}` cannot be renamed to itself")]
     ToItself {
         /// The iname.
         iname: Name,
@@ -72,7 +72,7 @@ pub enum RenameInamesError {
         second: Name,
     },
     /// Two inames that would become one have different values.
-    #[error("`{old}` and `{new}` do not run over the same values: `{old_domain}` against `{new_domain}`")]
+    #[error("`{old}` and `{new}` do not run over the same values: `{old_domain}` versus `{new_domain}`")]
     Domains {
         /// The iname that is renamed.
         old: Name,
@@ -84,7 +84,7 @@ pub enum RenameInamesError {
         new_domain: String,
     },
     /// An instruction would run for other values of its inames.
-    #[error("with `{new}` in the place of `{old}`, instruction `{instruction}` would run for `{after}` instead of `{before}`")]
+    #[error("with `{new}` in place of `{old}`, instruction `{instruction}` would run for `{after}` instead of `{before}`")]
     Instances {
         /// The instruction.
         instruction: Name,
@@ -98,7 +98,7 @@ pub enum RenameInamesError {
         after: String,
     },
     /// An iname is in two batches.
-    #[error("`{iname}` is to be renamed to `{first}` and to `{second}`")]
+    #[error("`{iname}` cannot be renamed to both `{first}` and `{second}`")]
     Twice {
         /// The iname.
         iname: Name,

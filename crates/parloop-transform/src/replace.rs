@@ -24,7 +24,7 @@ pub enum InameError {
         near: Near,
     },
     /// A name is in use.
-    #[error("`{name}` is a name in kernel `{kernel}` already; choose another one")]
+    #[error("`{name}` is already a name in kernel `{kernel}`; choose another one")]
     Taken {
         /// The kernel.
         kernel: Name,
@@ -43,7 +43,7 @@ pub enum InameError {
     },
     /// An instruction runs over some of the inames alone.
     #[error(
-        "instruction `{instruction}` is within `{present}` but not within `{absent}`; inames that are replaced together must be used together"
+        "instruction `{instruction}` runs in `{present}` but not in `{absent}`; inames that are replaced together must be used together"
     )]
     Partly {
         /// The instruction.
@@ -63,8 +63,7 @@ pub enum InameError {
     },
     /// The first of equal values would be another one.
     #[error(
-        "a reduction `{op}` over `{iname}` takes the first of equal values, and would meet its points in another order; keep the order, or \
-         reduce with an operation that does not depend on it"
+        "a reduction `{op}` over `{iname}` takes the first of equal values, and its points would come in a different order; keep the order, or use an operation that does not depend on it"
     )]
     Reordered {
         /// The iname.
@@ -74,7 +73,7 @@ pub enum InameError {
     },
     /// A domain depends on an iname that is replaced for some of its users.
     #[error(
-        "the bounds of `{dim}` depend on `{iname}`, and instructions inside and outside of the query use `{dim}`; duplicate `{dim}` for one of them first"
+        "the bounds of `{dim}` depend on `{iname}`, and instructions inside and outside the query use `{dim}`; duplicate `{dim}` for one of them first"
     )]
     SharedDomain {
         /// The iname that is replaced.

@@ -19,13 +19,13 @@ pub enum ArgumentOrderError {
         near: Near,
     },
     /// An argument is named twice.
-    #[error("argument `{argument}` is named twice in the order of the arguments")]
+    #[error("argument `{argument}` appears twice in the argument order")]
     Twice {
         /// The argument.
         argument: Name,
     },
     /// An argument is not named.
-    #[error("the order of the arguments of kernel `{kernel}` leaves out {}", missing.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))]
+    #[error("the argument order of kernel `{kernel}` leaves out {}", missing.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))]
     Missing {
         /// The kernel.
         kernel: Name,

@@ -19,7 +19,7 @@ pub enum SetTemporaryAddressSpaceError {
         near: Near,
     },
     /// Constant memory is never written, but the temporary is.
-    #[error("`{name}` is written by `{instruction}`, so it cannot live in constant memory; choose global")]
+    #[error("`{name}` is written by `{instruction}`, so it cannot be in constant memory; choose global")]
     Written {
         /// The temporary.
         name: Name,

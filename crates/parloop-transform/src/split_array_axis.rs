@@ -38,7 +38,7 @@ pub enum SplitArrayAxisError {
         axes: usize,
     },
     /// The shape is not known.
-    #[error("the shape of array `{array}` is not known; give it one")]
+    #[error("the shape of array `{array}` is unknown; give it one")]
     NoShape {
         /// The array.
         array: Name,
@@ -52,7 +52,7 @@ pub enum SplitArrayAxisError {
         length: i64,
     },
     /// The axis has no stride that a part of it could have.
-    #[error("axis {axis} of array `{array}` is {what}; only axes with a stride of their own can be split")]
+    #[error("axis {axis} of array `{array}` is {what}; only axes with their own stride can be split")]
     NoStride {
         /// The array.
         array: Name,
@@ -72,7 +72,7 @@ pub enum SplitArrayAxisError {
         how: &'static str,
     },
     /// It has values from the beginning, laid out for its axes.
-    #[error("`{array}` has values from the beginning, which are given for its axes as they are")]
+    #[error("`{array}` has initial values, whose layout follows its current axes")]
     Initialized {
         /// The array.
         array: Name,
@@ -142,7 +142,7 @@ impl AxisSplit {
         let (outer, inner) = match tags[self.axis].clone() {
             DimTag::Separate => return none("separate"),
             DimTag::Vector => return none("a vector"),
-            DimTag::Stride(Stride::Auto) => return none("of a stride that each call finds"),
+            DimTag::Stride(Stride::Auto) => return none("an axis whose stride each call determines"),
             DimTag::Stride(Stride::Fixed(stride)) => {
                 (Stride::Fixed(fold::multiply(stride.clone(), Expr::int(self.length))), Stride::Fixed(stride))
             }
@@ -178,7 +178,7 @@ impl AxisSplit {
                 let (block, rest) = (part(BinaryOp::FloorDivide)?, part(BinaryOp::Modulo)?);
                 Ok(Some(Expr::subscript(array.clone(), self.in_place_of(&indices, block, rest))))
             }
-            Expr::LinearSubscript(aggregate, _) if is_array(aggregate) => Err(other("by its place in memory")),
+            Expr::LinearSubscript(aggregate, _) if is_array(aggregate) => Err(other("with a linear index")),
             Expr::SubArray(part) if part.array == *array => Err(other("as an argument of a call")),
             inner if is_array(inner) => Err(other("without indices")),
             _ => Ok(None),

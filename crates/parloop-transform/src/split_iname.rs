@@ -93,7 +93,7 @@ impl Split {
 #[non_exhaustive]
 pub enum SplitError {
     /// The length is zero or negative.
-    #[error("iname `{iname}` cannot be split by {length}: the length is at least 1")]
+    #[error("iname `{iname}` cannot be split by {length}: the length must be at least 1")]
     Length {
         /// The iname.
         iname: Name,

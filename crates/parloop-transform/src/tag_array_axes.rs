@@ -32,19 +32,21 @@ impl AxisTags {
 #[non_exhaustive]
 pub enum TagArrayAxesError {
     /// A temporary is one piece of memory.
-    #[error("`{array}` is a temporary, which is one piece of memory: `sep` axes are for arguments; split the temporary instead")]
+    #[error(
+        "`{array}` is a temporary, which is a single block of memory, and `sep` axes are for arguments only; split the temporary instead"
+    )]
     Separate {
         /// The array.
         array: Name,
     },
     /// Elements share memory, before or after.
     #[error(
-        "elements of `{array}` share memory by the strides that it has {which}, and the kernel writes to it, so other axis tags would change its numbers; make another array with the layout and copy"
+        "elements of `{array}` share memory through its strides {which} the change, and the kernel writes to it, so other axis tags would change the results; make another array with that layout and copy"
     )]
     SharedElements {
         /// The array.
         array: Name,
-        /// `now` or `then`.
+        /// `before` or `after`.
         which: &'static str,
     },
     /// There is no such array.
@@ -126,7 +128,7 @@ pub fn tag_array_axes(kernel: &LoopKernel, arrays: &[Name], tags: &AxisTags) -> 
         let is_other = layout.dim_tags != old.dim_tags;
         set_layout(&mut result, array, layout);
         let shares = |kernel: &LoopKernel| is_other && elements_share_memory(&Facts::of(kernel), array);
-        for (kernel, which) in [(kernel, "now"), (&result, "then")] {
+        for (kernel, which) in [(kernel, "before"), (&result, "after")] {
             if shares(kernel) {
                 return Err(TagArrayAxesError::SharedElements { array: array.clone(), which });
             }

@@ -89,7 +89,7 @@ impl FromStr for Tags {
 #[non_exhaustive]
 pub enum TagInamesError {
     /// Text of tags without a colon.
-    #[error("`{entry}` says no tag: write `iname:tag`, such as `{entry}:g.0`")]
+    #[error("`{entry}` has no tag: write `iname:tag`, such as `{entry}:g.0`")]
     NoColon {
         /// The part of the text.
         entry: String,
@@ -98,7 +98,7 @@ pub enum TagInamesError {
     #[error(transparent)]
     Text(#[from] TagError),
     /// Two tags that both say where the iname is run.
-    #[error("iname `{iname}` is tagged `{present}` already and cannot be tagged `{tag}` too; untag it first")]
+    #[error("iname `{iname}` is already tagged `{present}` and cannot also be tagged `{tag}`; untag it first")]
     Conflict {
         /// The iname.
         iname: Name,
@@ -108,7 +108,7 @@ pub enum TagInamesError {
         tag: InameTag,
     },
     /// An axis beyond what any device has.
-    #[error("every {kind} axis up to 255 is used by some iname")]
+    #[error("all {kind} axes up to 255 are in use")]
     NoAxisLeft {
         /// `group` or `local`.
         kind: &'static str,

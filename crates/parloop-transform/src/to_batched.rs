@@ -178,15 +178,15 @@ fn check(kernel: &LoopKernel, varying: &BTreeSet<Name>) -> Result<(), ToBatchedE
         }
         let is_plain = layout.dim_tags.iter().all(|tag| matches!(tag, DimTag::Stride(Stride::Nested { .. })));
         if varying.contains(name) && (!is_plain || layout.lengths().is_none()) {
-            return refuse(name, "its shape is not known, or its strides are given");
+            return refuse(name, "its shape is unknown, or its strides are explicit");
         }
     }
     if let Some(temporary) = kernel.temporaries.values().find(|each| varying.contains(&each.name) && each.initializer.is_some()) {
-        return refuse(&temporary.name, "it has values to begin with");
+        return refuse(&temporary.name, "it has initial values");
     }
     let is_c = |instruction: &&Arc<Instruction>| matches!(instruction.kind, InstructionKind::C(_)) && touches(instruction, varying);
     if let Some(instruction) = kernel.instructions.iter().find(is_c) {
-        return refuse(&instruction.id, "text in C uses what varies");
+        return refuse(&instruction.id, "C code uses data that varies");
     }
     Ok(())
 }

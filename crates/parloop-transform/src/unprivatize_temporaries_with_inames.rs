@@ -25,7 +25,7 @@ pub enum UnprivatizeError {
     },
     /// A use whose entry is not that of the iname's value.
     #[error(
-        "`{access}` in `{instruction}` is not the entry of `{iname}` along axis {} of `{temporary}`; all uses must have `{iname}` there",
+        "`{access}` in `{instruction}` is not the entry of `{iname}` along axis {} of `{temporary}`; all uses must have `{iname}` in that index",
         .axis + 1
     )]
     OtherEntry {
@@ -41,7 +41,7 @@ pub enum UnprivatizeError {
         axis: usize,
     },
     /// A use outside of the loop.
-    #[error("`{instruction}` uses `{temporary}` and is not within `{iname}`; values of other turns would be lost")]
+    #[error("`{instruction}` uses `{temporary}` but does not run in `{iname}`; values of other iterations would be lost")]
     Outside {
         /// The temporary.
         temporary: Name,
@@ -51,7 +51,7 @@ pub enum UnprivatizeError {
         iname: Name,
     },
     /// It is used without indices, or has values to begin with.
-    #[error("temporary `{temporary}` is used {how}, so that its axes cannot change")]
+    #[error("temporary `{temporary}` is used {how}, so its axes cannot change")]
     Whole {
         /// The temporary.
         temporary: Name,
@@ -59,13 +59,13 @@ pub enum UnprivatizeError {
         how: &'static str,
     },
     /// Elements share memory, which other axes would take apart.
-    #[error("elements of temporary `{temporary}` share memory by its strides, so that its axes cannot change; give it a layout of its own")]
+    #[error("elements of temporary `{temporary}` share memory through its strides, so its axes cannot change; give it its own layout")]
     SharedElements {
         /// The temporary.
         temporary: Name,
     },
     /// Another value of an iname would overwrite what is read.
-    #[error("temporary `{temporary}` needs an entry for each value of {}: with one for all, {}", names(.inames), .violation.instances())]
+    #[error("temporary `{temporary}` needs an entry for each value of {}: with a shared entry, {}", names(.inames), .violation.instances())]
     Overwritten {
         /// The temporary.
         temporary: Name,
@@ -116,7 +116,7 @@ pub fn unprivatize_temporaries_with_inames(
             continue;
         }
         if temporary.initializer.is_some() {
-            return Err(UnprivatizeError::Whole { temporary: temporary.name.clone(), how: "with values to begin with" });
+            return Err(UnprivatizeError::Whole { temporary: temporary.name.clone(), how: "with initial values" });
         }
         check(kernel, &temporary.name, &uses, &axes)?;
         if elements_may_share_memory(&Facts::of(kernel), &temporary.name) {

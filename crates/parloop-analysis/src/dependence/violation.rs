@@ -143,8 +143,8 @@ impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.instances())?;
         match &self.cause {
-            Cause::Unordered(iname) => write!(f, "; a parallel `{iname}` loses that order"),
-            Cause::Backwards(iname) => write!(f, "; the loop over `{iname}` runs the second one first"),
+            Cause::Unordered(iname) => write!(f, "; running `{iname}` in parallel does not keep that order"),
+            Cause::Backwards(iname) => write!(f, "; the loop over `{iname}` runs the second instance first"),
             Cause::Placed => write!(f, "; `{}` is placed before `{}`", self.second.instruction, self.first.instruction),
             Cause::Copies(iname) => write!(f, "; each value of `{iname}` has its own copy of `{}`", self.variable),
             Cause::Shared(_) => Ok(()),
@@ -156,12 +156,12 @@ impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Doubt { variable, first, second, iname, .. } = self;
         match first == second {
-            true => write!(f, "instances of `{first}` may touch the same elements of `{variable}`")?,
-            false => write!(f, "`{first}` and `{second}` may touch the same elements of `{variable}`")?,
+            true => write!(f, "instances of `{first}` may access the same elements of `{variable}`")?,
+            false => write!(f, "`{first}` and `{second}` may access the same elements of `{variable}`")?,
         }
         match iname {
-            Some(iname) => write!(f, " in another order along `{iname}`"),
-            None => write!(f, " in another order"),
+            Some(iname) => write!(f, " in a different order along `{iname}`"),
+            None => write!(f, " in a different order"),
         }
     }
 }

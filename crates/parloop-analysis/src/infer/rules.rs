@@ -69,7 +69,7 @@ fn find(env: &mut impl Environment, expr: &Expr) -> Result<Option<Found>, InferE
             value(env, index)?;
             Ok(strong(value(env, aggregate)?))
         }
-        Expr::Slice(_) => Err(no_value(env, expr, "slices stand for parts of arrays in calls")),
+        Expr::Slice(_) => Err(no_value(env, expr, "slices are only allowed as array arguments of calls")),
         Expr::SubArray(part) => {
             visit_all(env, &part.indices)?;
             Ok(strong(env.variable(&part.array)?))
@@ -162,7 +162,7 @@ fn literal_type(env: &impl Environment, literal: &Literal) -> Result<Option<Foun
             return Err(no_value(
                 env,
                 &Expr::Literal(Literal::Text(name.clone())),
-                "texts are only arguments of functions that take names",
+                "strings are only allowed as arguments of functions that take names",
             ));
         }
     };

@@ -14,8 +14,8 @@ use crate::facts::{Facts, Placement};
 pub enum SpaceError {
     /// Some, but not all, of the axes are in the index.
     #[error(
-        "`{instruction}` writes temporary `{temporary}` at an index that uses {which} inames, but not `{missing}`, over which it is spread too: work items \
-         would overwrite each other's values; use `{missing}` in the index, or say where it lives: set_temporary_address_space"
+        "`{instruction}` writes temporary `{temporary}` at an index that uses {which} inames, but not `{missing}`, along which the instruction also runs in parallel: work items \
+         would overwrite each other's values; use `{missing}` in the index, or choose its memory with set_temporary_address_space"
     )]
     PartlySpread {
         /// The instruction.
@@ -29,7 +29,7 @@ pub enum SpaceError {
     },
     /// Temporaries that share memory are in different memories.
     #[error(
-        "temporaries `{first}` and `{second}` share memory, but `{first}` is {} and `{second}` is {} memory; say where they live: set_temporary_address_space",
+        "temporaries `{first}` and `{second}` share memory, but `{first}` is {} and `{second}` is {} memory; choose their memory with set_temporary_address_space",
         space_name(*first_space),
         space_name(*second_space)
     )]
@@ -45,7 +45,7 @@ pub enum SpaceError {
     },
     /// Instructions use a temporary in different ways.
     #[error(
-        "temporary `{temporary}` is {} memory by `{first}`, but {} memory by `{second}`; say where it lives: set_temporary_address_space",
+        "temporary `{temporary}` is {} memory by `{first}`, but {} memory by `{second}`; choose its memory with set_temporary_address_space",
         space_name(*first_space),
         space_name(*second_space)
     )]

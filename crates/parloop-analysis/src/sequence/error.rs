@@ -20,11 +20,11 @@ pub struct ComputedOutside {
 /// What to do about a loop that is needed at two places: open loops around what computes a temporary, or have two loops.
 fn advice(iname: &Name, second: &Name, outside: Option<&ComputedOutside>) -> String {
     let Some(ComputedOutside { temporary, writer, reader, loops }) = outside else {
-        return format!("give one of them a loop of its own: duplicate_inames(\"{iname}\", within=\"id:{second}\")");
+        return format!("give one of them its own loop: duplicate_inames(\"{iname}\", within=\"id:{second}\")");
     };
     let inames = loops.iter().map(Name::as_str).collect::<Vec<_>>().join(", ");
     format!(
-        "`{writer}` computes `{temporary}`, which `{reader}` reads: open {} around it too, with a `for {inames}` block or \
+        "`{writer}` computes `{temporary}`, which `{reader}` reads; put it inside {} too, with a `for {inames}` block or \
          add_inames_to_insn(\"{inames}\", \"id:{writer}\")",
         Nest(loops)
     )
@@ -36,7 +36,7 @@ fn advice(iname: &Name, second: &Name, outside: Option<&ComputedOutside>) -> Str
 pub enum SequenceError {
     /// Two instructions need the same loop at two places of the nest.
     #[error(
-        "iname `{iname}` would have to be one loop at two places: `{first}` runs in {}, `{second}` runs in {}; {}",
+        "iname `{iname}` would have to be one loop in two places: `{first}` runs in {}, `{second}` runs in {}; {}",
         Nest(first_nest),
         Nest(second_nest),
         advice(.iname, .second, .outside.as_deref())
@@ -66,7 +66,7 @@ pub enum SequenceError {
         instruction: Name,
     },
     /// The user's orders of loops, and what bounds need, contradict each other.
-    #[error("loops {} have no order: each must be outside of another one; change prioritize_loops", Names(.inames))]
+    #[error("loops {} cannot be ordered: each must be outside another; change prioritize_loops", Names(.inames))]
     PriorityCycle {
         /// The inames.
         inames: Vec<Name>,
@@ -94,7 +94,7 @@ pub enum SequenceError {
         instruction: Name,
     },
     /// A loop's bound is never written.
-    #[error("the bounds of `{iname}` need `{variable}`, which nothing writes; assign it before the loop")]
+    #[error("the bounds of `{iname}` need `{variable}`, which is never written; assign it before the loop")]
     BoundUndefined {
         /// The iname.
         iname: Name,
@@ -102,7 +102,7 @@ pub enum SequenceError {
         variable: Name,
     },
     /// An instruction depends on one that there is not.
-    #[error("`{instruction}` depends on `{dependency}`, which is not an instruction of the kernel")]
+    #[error("`{instruction}` depends on `{dependency}`, which is not an instruction in the kernel")]
     UnknownDependency {
         /// The instruction.
         instruction: Name,
@@ -110,7 +110,7 @@ pub enum SequenceError {
         dependency: Name,
     },
     /// An instruction is in an iname that there is not.
-    #[error("`{instruction}` runs in `{iname}`, which is not an iname of the kernel")]
+    #[error("`{instruction}` runs in `{iname}`, which is not an iname in the kernel")]
     UnknownIname {
         /// The instruction.
         instruction: Name,
@@ -118,15 +118,15 @@ pub enum SequenceError {
         iname: Name,
     },
     /// Instructions depend on each other in a circle.
-    #[error("instructions {} depend on each other in a circle; remove one of the dependencies", Names(.instructions))]
+    #[error("instructions {} form a dependency cycle; remove one of the dependencies", Names(.instructions))]
     DependencyCycle {
         /// The instructions, each of which depends on the next, the last on the first.
         instructions: Vec<Name>,
     },
     /// A loop would have to be both before and after something else.
     #[error(
-        "loops over {} have no order: `{first}` depends on `{first_dependency}`, and `{second}` depends on `{second_dependency}`, so each would \
-         have to come before the other; give one instruction a loop of its own: duplicate_inames(\"{}\", within=\"id:{first}\")",
+        "loops over {} cannot be ordered: `{first}` depends on `{first_dependency}`, and `{second}` depends on `{second_dependency}`, so each would \
+         have to come before the other; give one instruction its own loop: duplicate_inames(\"{}\", within=\"id:{first}\")",
         Names(.loops),
         .loops.first().map_or("", |iname| iname)
     )]
@@ -144,7 +144,7 @@ pub enum SequenceError {
     },
     /// An instruction may not run while a group is half done, and the group cannot be finished without it.
     #[error(
-        "`{instruction}` conflicts with group `{group}`, which is half done and cannot be finished before it; add dependencies that keep them apart"
+        "`{instruction}` conflicts with group `{group}`, which has started and cannot finish before it; add dependencies that separate them"
     )]
     GroupConflict {
         /// The instruction.
@@ -153,13 +153,13 @@ pub enum SequenceError {
         group: Name,
     },
     /// A barrier that not all work items reach.
-    #[error("barrier `{barrier}` has a condition, but all work items of a group must come to it; remove the condition")]
+    #[error("barrier `{barrier}` has a condition, but all work items of a group must reach it; remove the condition")]
     ConditionalBarrier {
         /// The id of the barrier.
         barrier: Name,
     },
     /// A barrier inside an unrolled innermost, or vector loop.
-    #[error("`{barrier}` is inside `{iname}`, which is run at once; a barrier cannot be")]
+    #[error("barrier `{barrier}` is inside `{iname}`, whose iterations run in lockstep; move the barrier out of that loop")]
     BarrierInside {
         /// The id of the barrier.
         barrier: Name,

@@ -84,14 +84,14 @@ impl Passed {
                 let expected: u64 = lengths.iter().product();
                 let Rows { count, apart, length } = call.rows(layout)?;
                 if length != expected || (count > 1 && apart != length) {
-                    return Err(call.misfit(&format!("takes rows of {expected}"), layout));
+                    return Err(call.misfit(&format!("takes rows of length {expected}"), layout));
                 }
                 call.typed(*dtype, pointer, Way::Cast)
             }
             Pointee::Void => Ok(Passed { ty: "void".into(), pointer, way: Way::Same }),
             Pointee::Class(name) => Ok(Passed { ty: name.clone(), pointer: None, way: Way::Same }),
             Pointee::Other(name) if is_number(name) => {
-                Err(call.misfit("leads to numbers by another way than `T *`, `T **` or rows of known lengths", layout))
+                Err(call.misfit("is not `T *`, `T **` or a pointer to rows of known length", layout))
             }
             Pointee::Struct(name) | Pointee::Other(name) => Ok(Passed { ty: name.clone(), pointer, way: Way::Same }),
         }
@@ -142,7 +142,7 @@ impl ArgumentOf<'_> {
     fn typed(&self, dtype: DType, pointer: Option<(AddressSpace, bool)>, way: Way) -> Result<Passed, CallableError> {
         if dtype.is_complex() && !matches!(self.target, Target::C | Target::Ispc) {
             let (function, target) = (self.function.clone(), self.target);
-            return Err(CallableError::NoVersion { function, types: format!("{dtype}, which C alone has,"), target });
+            return Err(CallableError::NoVersion { function, types: format!("{dtype}, which only C has,"), target });
         }
         Ok(Passed { ty: scalar_name(self.target, dtype).to_owned(), pointer, way })
     }
@@ -157,7 +157,7 @@ impl ArgumentOf<'_> {
     /// The rows of an array along its first axis; a number is a row by itself.
     fn rows(&self, layout: Option<&Layout>) -> Result<Rows, CallableError> {
         let Some(layout) = layout else { return Ok(Rows { count: 1, apart: 1, length: 1 }) };
-        let wants = "takes rows that lie in memory without gaps, of lengths that are known";
+        let wants = "takes contiguous rows of known length";
         let found = static_rows(&self.param.name.as_str().into(), layout);
         found.ok_or_else(|| self.misfit(wants, Some(layout)))
     }

@@ -335,7 +335,7 @@ impl Scope<'_> {
                 Some((step, rest)) => start.add(&Affine::modulo(&rest.sub(&start)?, *step)?)?,
             })?);
         }
-        extreme(Routine::Max, values).ok_or_else(|| self.refused("a loop without a beginning"))
+        extreme(Routine::Max, values).ok_or_else(|| self.refused("a loop without a lower bound"))
     }
 
     /// The value behind the largest one of a loop.
@@ -345,7 +345,7 @@ impl Scope<'_> {
             let behind = bound.affine.add(&Affine::constant(bound.divisor))?;
             values.push(self.affine(&Affine::floor(&behind, bound.divisor)?)?);
         }
-        extreme(Routine::Min, values).ok_or_else(|| self.refused("a loop without an end"))
+        extreme(Routine::Min, values).ok_or_else(|| self.refused("a loop without an upper bound"))
     }
 }
 

@@ -90,7 +90,7 @@ impl Scope<'_> {
         let parts: &[Expr] = match rhs {
             Expr::Tuple(parts) => parts,
             other if results.len() == 1 => std::slice::from_ref(other),
-            _ => return Err(self.refused("several results of what is not a call")),
+            _ => return Err(self.refused("an instruction with several results that is not a call")),
         };
         let values = parts.iter().map(|part| self.expr(part)).collect::<Result<Vec<_>, _>>()?;
         self.store_all(results, values)
@@ -119,11 +119,11 @@ impl Scope<'_> {
 
     fn callable(&mut self, call: &Call) -> Result<Arc<dyn Callable>, LowerError> {
         let Some(callable) = self.program.callables.get(&call.function) else {
-            return Err(self.refused(format!("the call of `{}`, which is not known,", call.function)));
+            return Err(self.refused(format!("the call to the unknown function `{}`", call.function)));
         };
         let callable = callable.clone();
         if !callable.is_ready() {
-            return Err(self.refused(format!("the call of `{}`, whose types are not known,", call.function)));
+            return Err(self.refused(format!("the call to `{}`, whose types are unknown,", call.function)));
         }
         if callable.kernel().is_some() {
             let name = callable.name_in_target().unwrap_or(&call.function).clone();
@@ -145,9 +145,10 @@ impl Scope<'_> {
             Emitted::Address(id) => self.address(id, code)?,
             Emitted::IndexOf { id, lanes } => {
                 let Some(Expr::Subscript(array, indices)) = code.argument(id).cloned() else {
-                    return Err(self.refused("the place of what is not an element"));
+                    return Err(self.refused("the address of an expression that is not an element"));
                 };
-                let name = array.written_name().cloned().ok_or_else(|| self.refused("the place of what is not an element"))?;
+                let name =
+                    array.written_name().cloned().ok_or_else(|| self.refused("the address of an expression that is not an element"))?;
                 let value = self.index_of(&name, &indices, *lanes)?;
                 Typed::strong(value).to(ty)
             }
@@ -165,7 +166,7 @@ impl Scope<'_> {
                 let (left, right) = (Typed::strong(left).to(ty), Typed::strong(right).to(ty));
                 self.apply(*op, Typed::strong(left), Typed::strong(right))?.settle()
             }
-            Emitted::Tuple(_) => return Err(self.refused("several values as one")),
+            Emitted::Tuple(_) => return Err(self.refused("a call with several results inside an expression")),
         })
     }
 
@@ -205,7 +206,7 @@ impl Scope<'_> {
         let found = infer::part(self.kernel, part).map_err(|error| self.refused(error.to_string()))?;
         let array = self.array(&part.array)?.clone();
         if matches!(array.storage, Storage::Separate(_)) {
-            return Err(self.refused(format!("a part of `{}`, whose arrays are separate,", part.array)));
+            return Err(self.refused(format!("a part of `{}`, which consists of separate arrays,", part.array)));
         }
         let mut begin = self.flat(&array, &found.begin)?;
         if let Some(ok) = number::join(Op::And, self.part_checks(part, access, &array)?) {

@@ -89,7 +89,7 @@ impl Data {
         let name = &temporary.name;
         let ty = typed(name, temporary.ty.as_ref())?;
         if temporary.layout.offset != Offset::Zero {
-            let what = format!("temporary `{name}` has an offset; declare it without");
+            let what = format!("temporary `{name}` has an offset; declare it without one");
             return Err(LowerError::Unsupported { target, what });
         }
         let space = temporary.space.unwrap_or(AddressSpace::Private);
@@ -111,7 +111,7 @@ impl Data {
             if let Some(block) = &temporary.base_storage {
                 if temporary.initializer.is_some() {
                     let what =
-                        format!("temporary `{name}`, which shares memory with others, has initial values; set them by an instruction");
+                        format!("temporary `{name}`, which shares memory with others, has initial values; assign them in an instruction");
                     return Err(LowerError::Unsupported { target, what });
                 }
                 self.block(block, space).parts.push((name.clone(), ty));
@@ -120,7 +120,7 @@ impl Data {
         }
         let size = static_size(name, &temporary.layout, space)?;
         if temporary.initializer.is_some() && temporary.base_storage.is_some() {
-            let what = format!("temporary `{name}`, which shares memory with others, has initial values; set them by an instruction");
+            let what = format!("temporary `{name}`, which shares memory with others, has initial values; assign them in an instruction");
             return Err(LowerError::Unsupported { target, what });
         }
         if let Some(block) = &temporary.base_storage {
@@ -131,7 +131,7 @@ impl Data {
         }
         if let Some(initializer) = &initializer {
             if space == AddressSpace::Local {
-                let what = format!("temporary `{name}` in local memory has initial values; set them by an instruction");
+                let what = format!("temporary `{name}` in local memory has initial values; assign them in an instruction");
                 return Err(LowerError::Unsupported { target, what });
             }
             let table = shared.table(kernel, &apart(kernel, format!("{name}_init")), initializer);

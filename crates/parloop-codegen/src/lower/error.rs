@@ -12,7 +12,7 @@ use parloop_isl::{IslError, Name};
 #[non_exhaustive]
 pub enum LowerError {
     /// A question about domains has no answer.
-    #[error("cannot write the loops of this kernel: {0}")]
+    #[error("cannot generate the loops of this kernel: {0}")]
     Isl(#[from] IslError),
     /// A layout does not say where elements are.
     #[error(transparent)]
@@ -22,7 +22,7 @@ pub enum LowerError {
     Callable(#[from] CallableError),
     /// Loops that are written out make more code than a compiler takes.
     #[error(
-        "iname `{iname}` is to be written out ({how}) for {times} values, which makes {statements} statements or private copies, but a kernel has at most {most} of them; split it and tag the inner part alone, such as `split_iname {iname} 16 inner_tag=unr`"
+        "iname `{iname}` is unrolled ({how}) for {times} values, which makes {statements} statements or private copies, but a kernel can have at most {most}; split it and tag only the inner part, such as `split_iname {iname} 16 inner_tag=unr`"
     )]
     TooManyCopies {
         /// The iname.
@@ -37,7 +37,7 @@ pub enum LowerError {
         most: u64,
     },
     /// A name that means something else in the target's language.
-    #[error("{what} `{name}` cannot have that name, which means something else in {target}; rename it")]
+    #[error("{what} `{name}` cannot have that name, which is reserved in {target}; rename it")]
     ReservedName {
         /// The name.
         name: Name,
@@ -48,8 +48,8 @@ pub enum LowerError {
     },
     /// A temporary that no stack has room for.
     #[error(
-        "temporary `{name}` takes {bytes} bytes of each thread's own memory{}, but at most {most} are there; make it smaller, by a split of the loops whose values it has copies for, or put it in global memory with `set_temporary_address_space {name} global`",
-        if all > bytes { format!(", which with others makes {all}") } else { String::new() }
+        "temporary `{name}` takes {bytes} bytes of each thread's private memory{}, but at most {most} are available; make it smaller by splitting the loops along which it is copied, or put it in global memory with `set_temporary_address_space {name} global`",
+        if all > bytes { format!(", {all} with the others") } else { String::new() }
     )]
     TooMuchPrivate {
         /// The temporary.
@@ -62,13 +62,13 @@ pub enum LowerError {
         most: u64,
     },
     /// The program has no kernel of that name, or no schedule for it.
-    #[error("kernel `{kernel}` is not scheduled: prepare the program before code is made of it")]
+    #[error("kernel `{kernel}` is not scheduled; prepare the program before generating code")]
     NotScheduled {
         /// The kernel.
         kernel: Name,
     },
     /// A name is neither an iname in scope nor data.
-    #[error("instruction `{instruction}`: `{name}` is neither an argument, a temporary nor an iname around it")]
+    #[error("instruction `{instruction}`: `{name}` is not an argument, a temporary or an iname around it")]
     UnknownName {
         /// The instruction.
         instruction: Name,
@@ -76,13 +76,13 @@ pub enum LowerError {
         name: Name,
     },
     /// A name has no type.
-    #[error("`{name}` has no type: infer types before code is made")]
+    #[error("`{name}` has no type; infer types before generating code")]
     Untyped {
         /// The name.
         name: Name,
     },
     /// Two classes have one name.
-    #[error("two different classes of objects are named `{name}`; their functions in C would be the same: give one another name")]
+    #[error("two different classes of objects are named `{name}`; their C functions would have the same names; rename one of them")]
     SameClass {
         /// The name.
         name: Name,
@@ -100,7 +100,7 @@ pub enum LowerError {
         fields: Vec<Name>,
     },
     /// Something that an expression may not have any more.
-    #[error("instruction `{instruction}`: {what} cannot be written as code")]
+    #[error("instruction `{instruction}`: cannot generate code for {what}")]
     NotLowerable {
         /// The instruction.
         instruction: Name,
@@ -108,7 +108,7 @@ pub enum LowerError {
         what: String,
     },
     /// A loop that is to be written out has no constant number of iterations.
-    #[error("iname `{iname}` is to be written out ({tag}), but its values are not constants; fix its parameters, or tag it otherwise")]
+    #[error("iname `{iname}` is unrolled ({tag}), but its bounds are not constants; fix its parameters, or choose another tag")]
     NotConstantLoop {
         /// The iname.
         iname: Name,

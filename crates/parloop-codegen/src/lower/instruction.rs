@@ -16,7 +16,7 @@ impl Scope<'_> {
     /// The statements of an instruction.
     pub(super) fn run(&mut self, id: &Name) -> Result<Vec<Statement>, LowerError> {
         let Some(instruction) = self.instructions.get(id).map(|instruction| (*instruction).clone()) else {
-            return Err(LowerError::NotLowerable { instruction: id.clone(), what: "an instruction that the kernel does not have".into() });
+            return Err(LowerError::NotLowerable { instruction: id.clone(), what: "an instruction that is not in the kernel".into() });
         };
         self.instruction = id.clone();
         self.count_copy()?;
@@ -112,7 +112,7 @@ impl Scope<'_> {
         checks.extend(self.touch(&assignment.lhs, &place, true)?);
         let space = match assignment.lhs.written_name().map(|name| self.array(name)) {
             Some(Ok(array)) => array.space,
-            _ => return Err(self.refused("an atomic update of what is not an array")),
+            _ => return Err(self.refused("an atomic update of a variable that is not an array")),
         };
         let is_truth = place.ty.scalar() == Some(DType::Bool);
         let change = match added(&assignment.lhs, &assignment.rhs).filter(|_| !self.rounds(&place.ty, &assignment.rhs) && !is_truth) {

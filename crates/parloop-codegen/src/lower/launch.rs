@@ -141,13 +141,13 @@ pub(super) fn called_function(
     }
     let schedule = schedules.get(callable).ok_or_else(|| LowerError::NotScheduled { kernel: callable.clone() })?;
     let [launch] = schedule.launches.as_slice() else {
-        let what = format!("kernel `{callable}` has a global barrier, so that it cannot be called by another; inline it");
+        let what = format!("kernel `{callable}` has a global barrier, so another kernel cannot call it; inline it");
         return Err(LowerError::Unsupported { target, what });
     };
     let kernel = &schedule.kernel;
     reserved::check(kernel, target)?;
     if matches!(target, Target::C | Target::Ispc) && !launch.group_size.is_empty() {
-        let what = format!("kernel `{callable}`, which is called, has parallel inames of its own; inline it, or untag them");
+        let what = format!("the called kernel `{callable}` has parallel inames; inline it, or untag them");
         return Err(LowerError::Unsupported { target, what });
     }
     let mut scope = scope(program, schedules, schedule, target, shared);

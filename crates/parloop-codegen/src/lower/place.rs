@@ -64,10 +64,10 @@ impl Scope<'_> {
                     let is_checked = self.is_checked(expr, 0);
                     self.linear(name, index, is_checked)
                 }
-                _ => Err(self.refused("a linear index of what is not an array")),
+                _ => Err(self.refused("a linear index into a variable that is not an array")),
             },
             Expr::Lookup(..) => self.field(expr, &[], false),
-            _ => Err(self.refused("an expression that is not a place")),
+            _ => Err(self.refused("an expression that cannot be assigned")),
         }
     }
 
@@ -221,7 +221,7 @@ impl Scope<'_> {
 
     /// `p.x[i]`: a call of the field's getter; `v.s0` of a vector; `z.real` of a complex number.
     fn field(&mut self, expr: &Expr, indices: &[Expr], is_checked: bool) -> Result<Place, LowerError> {
-        let Expr::Lookup(aggregate, field) = expr else { return Err(self.refused("a subscript of what is not an array")) };
+        let Expr::Lookup(aggregate, field) = expr else { return Err(self.refused("a subscript of a variable that is not an array")) };
         if let Some((object, class, path)) = self.object(expr)? {
             let known = class.fields().get(path.as_str()).ok_or_else(|| LowerError::NoField {
                 instruction: self.instruction.clone(),
@@ -230,7 +230,7 @@ impl Scope<'_> {
                 fields: class.fields().keys().cloned().collect(),
             })?;
             if known.axes.len() != indices.len() {
-                return Err(self.refused(format!("field `{path}` with {} indices, which has {} axes,", indices.len(), known.axes.len())));
+                return Err(self.refused(format!("field `{path}` with {} indices, which has {} axes", indices.len(), known.axes.len())));
             }
             let mut args = vec![object];
             for index in indices {
@@ -247,7 +247,7 @@ impl Scope<'_> {
             Type::Vector(lane, _) => Value::new(*lane, ValueKind::Member(Box::new(inner), field.clone())),
             Type::Scalar(dtype) if dtype.is_complex() && field == "real" => self.part(inner, false),
             Type::Scalar(dtype) if dtype.is_complex() && field == "imag" => self.part(inner, true),
-            _ => return Err(self.refused(format!("field `{field}` of what has no fields"))),
+            _ => return Err(self.refused(format!("field `{field}` of a value without fields"))),
         };
         Ok(Place { value, checks: Vec::new() })
     }

@@ -9,8 +9,7 @@ use parloop_isl::{IslError, Name};
 pub enum ScheduleError {
     /// A dependency crosses work-groups, and no global barrier is between.
     #[error(
-        "`{second}` depends on what other work-groups do to `{variable}` in `{first}`; put a global barrier between them (`... gbarrier`), or say \
-         that none is needed: nosync={first}@global"
+        "`{second}` depends on how other work-groups change `{variable}` in `{first}`; put a global barrier between them (`... gbarrier`), or `nosync={first}@global` if none is needed"
     )]
     MissingBarrier {
         /// What comes first.
@@ -22,8 +21,7 @@ pub enum ScheduleError {
     },
     /// Work items would not all come to a barrier.
     #[error(
-        "a barrier is needed inside the loop over `{iname}`, but work items of one group can make different numbers of turns, since its bounds need \
-         `{bound}`"
+        "a barrier is needed inside the loop over `{iname}`, but work items of one group can run different numbers of iterations, since its bounds need `{bound}`"
     )]
     DivergentBarrier {
         /// The loop.
@@ -33,7 +31,7 @@ pub enum ScheduleError {
     },
     /// A loop around a global barrier is not the host's to run.
     #[error(
-        "the loop over `{iname}` has a global barrier inside, so the host must run it, but its bounds need `{bound}`, which the host does not know"
+        "the loop over `{iname}` has a global barrier inside, so it must run on the host, but its bounds need `{bound}`, which is not available on the host"
     )]
     HostLoop {
         /// The iname.
@@ -43,7 +41,7 @@ pub enum ScheduleError {
     },
     /// A kernel that others call has a global barrier.
     #[error(
-        "kernel `{kernel}` is called by others and needs a global barrier, which would end the launch; inline it: inline_callable_kernel"
+        "kernel `{kernel}` is called by other kernels but needs a global barrier, which would end the launch; inline it: inline_callable_kernel"
     )]
     BarrierInCallee {
         /// The kernel.
@@ -51,8 +49,7 @@ pub enum ScheduleError {
     },
     /// Values are kept across a global barrier by launches of different sizes.
     #[error(
-        "temporary `{temporary}` lives across a global barrier, but `{first}` and `{second}` are launched with different numbers of work items; put it \
-         into global memory: set_temporary_address_space"
+        "temporary `{temporary}` is live across a global barrier, but `{first}` and `{second}` are launched with different numbers of work items; put it in global memory: set_temporary_address_space"
     )]
     KeptAcrossSizes {
         /// The temporary.
@@ -63,7 +60,7 @@ pub enum ScheduleError {
         second: Name,
     },
     /// A temporary cannot be kept across a global barrier.
-    #[error("temporary `{temporary}` lives across a global barrier and cannot be kept: {reason}")]
+    #[error("temporary `{temporary}` is live across a global barrier and cannot be saved: {reason}")]
     NotKept {
         /// The temporary.
         temporary: Name,
@@ -83,7 +80,7 @@ pub enum ScheduleError {
         length: String,
     },
     /// Parallel inames whose bounds are computed inside the kernel.
-    #[error("`{iname}` is run by different work items, but its bounds need `{bound}`, which is not known when the kernel is launched")]
+    #[error("`{iname}` runs on different work items, but its bounds need `{bound}`, which is unknown when the kernel is launched")]
     ParallelBound {
         /// The iname.
         iname: Name,
@@ -112,7 +109,7 @@ pub enum ScheduleError {
     },
     /// A called kernel needs a number of work-groups that its caller does not know.
     #[error(
-        "kernel `{kernel}` needs `{size}` work-groups, but `{name}` is not passed to it by its caller; pass it, or tag inames of the caller instead"
+        "kernel `{kernel}` needs `{size}` work-groups, but its caller does not pass `{name}`; pass it, or tag inames of the caller instead"
     )]
     CalleeSize {
         /// The kernel.
@@ -123,7 +120,7 @@ pub enum ScheduleError {
         name: Name,
     },
     /// A local axis that nobody chose.
-    #[error("`{iname}` is tagged l.auto, and no axis was chosen for it")]
+    #[error("`{iname}` is tagged l.auto, but no axis was chosen for it")]
     AutoAxis {
         /// The iname.
         iname: Name,

@@ -180,7 +180,7 @@ impl<'f, 'k> Keeper<'f, 'k> {
         match self.claimed.insert((storage, at), temporary.clone()) {
             Some(other) if other != *temporary => Err(ScheduleError::NotKept {
                 temporary: temporary.clone(),
-                reason: "it shares its memory with another that lives across the same barrier",
+                reason: "it shares its memory with another temporary that is live across the same barrier",
             }),
             _ => Ok(()),
         }
@@ -196,7 +196,7 @@ impl<'f, 'k> Keeper<'f, 'k> {
             return Ok(slot.clone());
         }
         let Shape::Known(own) = &temporary.layout.shape else {
-            return Err(ScheduleError::NotKept { temporary: temporary.name.clone(), reason: "its shape is not known" });
+            return Err(ScheduleError::NotKept { temporary: temporary.name.clone(), reason: "its shape is unknown" });
         };
         let mut shape = self.sizes[at].groups.clone();
         if temporary.space != Some(AddressSpace::Local) {
@@ -239,7 +239,7 @@ impl<'f, 'k> Keeper<'f, 'k> {
             copy.slot_index.extend(locals.iter().cloned().map(Expr::Variable));
         }
         let Shape::Known(shape) = &temporary.layout.shape else {
-            return Err(ScheduleError::NotKept { temporary: temporary.name.clone(), reason: "its shape is not known" });
+            return Err(ScheduleError::NotKept { temporary: temporary.name.clone(), reason: "its shape is unknown" });
         };
         // Local memory is everyone's: the first work item copies all of it.
         // Spreading it over the group would be faster; saves of local memory are rare.

@@ -136,7 +136,7 @@ impl<'k> Machine<'k> {
             let shape = match &argument.kind {
                 ArgumentKind::Value => Vec::new(),
                 ArgumentKind::Array { layout, .. } => self.shape(&argument.name, &layout.shape)?,
-                _ => return Err(self.unsupported(format!("argument `{}`, which is an object or an image,", argument.name))),
+                _ => return Err(self.unsupported(format!("argument `{}`, which is an object or an image", argument.name))),
             };
             let given = arguments.get(&argument.name).ok_or_else(|| InterpretError::Missing { argument: argument.name.clone() })?;
             let expected: usize = shape.iter().product();
@@ -176,7 +176,7 @@ impl<'k> Machine<'k> {
     }
 
     fn dtype(&self, name: &Name, ty: Option<&Type>) -> Result<DType, InterpretError> {
-        ty.and_then(Type::scalar).ok_or_else(|| self.unsupported(format!("`{name}`, which is not made of numbers,")))
+        ty.and_then(Type::scalar).ok_or_else(|| self.unsupported(format!("`{name}`, which does not hold numbers")))
     }
 
     fn shape(&mut self, array: &Name, shape: &Shape) -> Result<Vec<usize>, InterpretError> {
@@ -232,8 +232,8 @@ impl<'k> Machine<'k> {
                 self.write(&assignment.lhs, value)
             }
             InstructionKind::Barrier { .. } | InstructionKind::Nop => Ok(()),
-            InstructionKind::Call(_) => Err(self.unsupported("a call with several results, or with arrays,")),
-            InstructionKind::C(_) => Err(self.unsupported("text in C")),
+            InstructionKind::Call(_) => Err(self.unsupported("a call with several results or with arrays")),
+            InstructionKind::C(_) => Err(self.unsupported("C code")),
         }
     }
 

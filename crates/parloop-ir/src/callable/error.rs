@@ -14,7 +14,7 @@ use crate::syntax::{Target, Type};
 #[non_exhaustive]
 pub enum CallableError {
     /// The call does not fit the function.
-    #[error("call of `{function}`: {reason}")]
+    #[error("call to `{function}`: {reason}")]
     Misfit {
         /// The function.
         function: Name,
@@ -32,7 +32,7 @@ pub enum CallableError {
         found: usize,
     },
     /// Too many or too few results.
-    #[error("`{function}` gives {gives} results, but the call takes {found}")]
+    #[error("`{function}` returns {gives} results, but the call expects {found}")]
     ResultCount {
         /// The function.
         function: Name,
@@ -42,7 +42,7 @@ pub enum CallableError {
         found: usize,
     },
     /// It is written in a language that the target does not take.
-    #[error("`{function}` is written in {language}, which target {target} does not take; write it in C, or run it on cpu, cuda or hip")]
+    #[error("`{function}` is written in {language}, which target {target} does not support; write it in C, or run it on cpu, cuda or hip")]
     Language {
         /// The function.
         function: Name,
@@ -62,7 +62,7 @@ pub enum CallableError {
         target: Target,
     },
     /// The target does not know it.
-    #[error("function `{function}` is not known on target {target}")]
+    #[error("function `{function}` is not available on target {target}")]
     NotOnTarget {
         /// The function.
         function: Name,
@@ -70,7 +70,7 @@ pub enum CallableError {
         target: Target,
     },
     /// An array of one type is passed where the callee says another.
-    #[error("call of `{function}`: {id} (`{parameter}`) is an array of {expected} there, but one of {found} is passed")]
+    #[error("call to `{function}`: {id} (`{parameter}`) must be an array of {expected}, but an array of {found} is passed")]
     ArrayType {
         /// The function.
         function: Name,
@@ -84,7 +84,9 @@ pub enum CallableError {
         found: TypeName,
     },
     /// An array with another number of axes than the callee's.
-    #[error("call of `{function}`: {id} (`{parameter}`) has {expected} axes there, `{there}`, but {found} are passed, `{here}`")]
+    #[error(
+        "call to `{function}`: {id} (`{parameter}`) must have {expected} axes, `{there}`, but an array with {found} is passed, `{here}`"
+    )]
     Rank {
         /// The function.
         function: Name,
@@ -102,7 +104,7 @@ pub enum CallableError {
         here: Box<str>,
     },
     /// An array whose rows the callee cannot take as they lie in memory.
-    #[error("call of `{function}`: {id} is `{there}` there, which {wants}, but {here} is passed")]
+    #[error("call to `{function}`: {id} is declared as `{there}`, which {wants}, but {here} is passed")]
     Rows {
         /// The function.
         function: Name,
@@ -116,7 +118,7 @@ pub enum CallableError {
         here: Box<str>,
     },
     /// A number where an array is wanted, or an array where a number is.
-    #[error("call of `{function}`: {id} (`{parameter}`) is {expected} there, but {found} is passed")]
+    #[error("call to `{function}`: {id} (`{parameter}`) must be {expected}, but {found} is passed")]
     Kind {
         /// The function.
         function: Name,
@@ -131,7 +133,7 @@ pub enum CallableError {
     },
     /// What is changed in place is given and taken at two places.
     #[error(
-        "call of `{function}`: `{parameter}` is changed in place there, but `{given}` is given and `{taken}` taken; copy the one to the other first"
+        "call to `{function}`: `{parameter}` is updated in place, but the call passes `{given}` and assigns the result to `{taken}`; copy one to the other first"
     )]
     InPlace {
         /// The function.
@@ -144,19 +146,19 @@ pub enum CallableError {
         taken: String,
     },
     /// It is a kernel, which cannot be part of an expression.
-    #[error("kernel `{function}` cannot be called inside an expression: assign its results in an instruction of their own")]
+    #[error("kernel `{function}` cannot be called inside an expression; assign its results in a separate instruction")]
     KernelInExpression {
         /// The kernel.
         function: Name,
     },
     /// Code is asked of it before its types and descriptors are known.
-    #[error("`{function}` is called before its types and descriptors are known; this is a mistake of the compiler, please report it")]
+    #[error("`{function}` is called before its types and descriptors are known; this is a bug in the compiler; please report it")]
     NotReady {
         /// The function.
         function: Name,
     },
     /// The kernel that is called has a mistake with these arguments.
-    #[error("in kernel `{function}`, as it is called here: {error}")]
+    #[error("in kernel `{function}`, as called here: {error}")]
     Inside {
         /// The kernel.
         function: Name,
@@ -203,7 +205,7 @@ impl std::fmt::Display for TypeName {
 #[non_exhaustive]
 pub enum InferError {
     /// Nobody knows a function of that name.
-    #[error("function `{function}`, called in kernel `{kernel}`, is not known{near}; register it first, with a look-up or as a kernel")]
+    #[error("unknown function `{function}` in kernel `{kernel}`{near}; register it first, with a look-up or as a kernel")]
     UnknownFunction {
         /// The name.
         function: Name,
@@ -214,7 +216,7 @@ pub enum InferError {
     },
     /// A name that is nothing of the kernel's.
     #[error(
-        "`{name}` in kernel `{kernel}` is not an iname, argument, temporary or parameter; add it to the arguments, or check how it is written"
+        "`{name}` in kernel `{kernel}` is not an iname, argument, temporary or parameter; add it to the arguments, or check its spelling"
     )]
     UnknownName {
         /// The name.
@@ -223,7 +225,7 @@ pub enum InferError {
         kernel: Name,
     },
     /// The type of a variable cannot be found.
-    #[error("the type of `{name}` in kernel `{kernel}` cannot be found: {reason}")]
+    #[error("cannot infer the type of `{name}` in kernel `{kernel}`: {reason}")]
     Undetermined {
         /// The variable.
         name: Name,
@@ -233,7 +235,7 @@ pub enum InferError {
         reason: Reason,
     },
     /// An operation that two types do not have.
-    #[error("`{expr}` in kernel `{kernel}`: there is no operation between {left} and {right}; convert one with `cast`")]
+    #[error("`{expr}` in kernel `{kernel}`: {left} and {right} cannot be combined; convert one with `cast`")]
     NoOperation {
         /// The expression.
         expr: String,
@@ -267,7 +269,7 @@ pub enum InferError {
         kernel: Name,
     },
     /// Several values where one is wanted.
-    #[error("`{expr}` in kernel `{kernel}` gives {count} values, but one is wanted here; assign them in an instruction of their own")]
+    #[error("`{expr}` in kernel `{kernel}` returns {count} values, but only one is expected here; assign them in a separate instruction")]
     SeveralValues {
         /// The expression.
         expr: String,
@@ -296,7 +298,7 @@ pub enum InferError {
     #[error(transparent)]
     Rule(#[from] ExpandSubstError),
     /// An iname that sweeps a part of an array has no bounds that one expression says.
-    #[error("`{iname}` sweeps `{array}` in kernel `{kernel}`, but its domain does not bound it by one expression on each side")]
+    #[error("`{iname}` sweeps `{array}` in kernel `{kernel}`, but its domain does not give it a single lower and a single upper bound")]
     Unbounded {
         /// The iname.
         iname: Name,
@@ -307,7 +309,7 @@ pub enum InferError {
     },
     /// The part of an array that inames sweep has no fixed strides.
     #[error(
-        "`{part}` in kernel `{kernel}`: the index does not go on by the same distance for each step of `{iname}`; pack it into a temporary first"
+        "`{part}` in kernel `{kernel}`: the index does not advance by a constant stride along `{iname}`; pack it into a temporary first"
     )]
     NotStrided {
         /// The part.
@@ -318,7 +320,7 @@ pub enum InferError {
         kernel: Name,
     },
     /// What an argument says of memory cannot be passed to a callee.
-    #[error("`{array}` in kernel `{kernel}` has a {what} axis, along which no part of it can be passed to a function")]
+    #[error("`{array}` in kernel `{kernel}` has a {what} axis, so no part along that axis can be passed to a function")]
     AxisNotPassed {
         /// The array.
         array: Name,
@@ -340,16 +342,16 @@ pub enum InferError {
 #[non_exhaustive]
 pub enum Reason {
     /// It is an input without a type.
-    #[error("nothing is written to it; give it a dtype, or pass an array when the kernel is called")]
+    #[error("it is never written; give it a dtype, or pass an array when the kernel is called")]
     NotWritten,
     /// Only text in C writes it.
     #[error("only C instructions write it; give it a dtype")]
     OnlyC,
     /// It depends on another.
-    #[error("it is made of `{0}`, whose type is not known")]
+    #[error("it is computed from `{0}`, whose type is unknown")]
     MadeOf(Name),
     /// It depends on itself alone.
-    #[error("it is made of nothing but itself; give it a dtype")]
+    #[error("it is computed only from itself; give it a dtype")]
     OnlyItself,
 }
 

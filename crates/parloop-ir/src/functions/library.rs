@@ -72,7 +72,7 @@ unsafe impl Callable for MakeTuple {
                 }
                 ArgId::Position(_) => {}
                 ArgId::Keyword(name) => {
-                    let reason = format!("it takes no argument by name, but `{name}` is given");
+                    let reason = format!("it takes no keyword arguments, but `{name}` is given");
                     return Err(CallableError::Misfit { function: self.name.clone(), reason });
                 }
             }

@@ -150,9 +150,10 @@ unsafe impl Callable for ScalarFunction {
 /// That no argument is an array.
 pub(super) fn only_values(function: &Name, descriptors: &ArgDescriptors) -> Result<(), CallableError> {
     match descriptors.iter().find(|(_, descriptor)| matches!(descriptor, ArgDescriptor::Array { .. })) {
-        Some((id, _)) => {
-            Err(CallableError::Misfit { function: function.clone(), reason: format!("{id} is a part of an array, but it takes numbers") })
-        }
+        Some((id, _)) => Err(CallableError::Misfit {
+            function: function.clone(),
+            reason: format!("{id} is part of an array, but the function takes numbers"),
+        }),
         None => Ok(()),
     }
 }

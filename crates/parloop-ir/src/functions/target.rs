@@ -164,7 +164,7 @@ impl TargetFunction {
                 ArgId::Position(place) if *place >= self.arity() as i32 => return Err(self.wrong_count(*place as usize + 1)),
                 ArgId::Position(_) => {}
                 ArgId::Keyword(name) => {
-                    let reason = format!("it takes no argument by name, but `{name}` is given");
+                    let reason = format!("it takes no keyword arguments, but `{name}` is given");
                     return Err(CallableError::Misfit { function: self.name.clone(), reason });
                 }
             }

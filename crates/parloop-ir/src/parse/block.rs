@@ -120,7 +120,7 @@ impl Reader<'_> {
 
     fn open(&mut self, kind: BlockKind, line: &Line) -> Result<(), ParseError> {
         if self.blocks.len() == MAX_BLOCKS {
-            let mistake = Mistake::Other(format!("more than {MAX_BLOCKS} blocks are inside each other"));
+            let mistake = Mistake::Other(format!("blocks are nested more than {MAX_BLOCKS} levels deep"));
             return Err(self.mistake(line.head.clone(), mistake));
         }
         self.blocks.push(Block { kind, span: line.head.clone(), outer: self.options.clone() });
@@ -131,7 +131,7 @@ impl Reader<'_> {
     fn no_options(&self, line: &Line) -> Result<(), ParseError> {
         match &line.options {
             Some(options) => {
-                let mistake = Mistake::Other("this line takes no options: put a `with {…}` block around".to_owned());
+                let mistake = Mistake::Other("this line takes no options; put a `with {…}` block around it".to_owned());
                 Err(self.mistake(options.start - 1..options.end + 1, mistake))
             }
             None => Ok(()),

@@ -151,7 +151,7 @@ fn shape(parser: &mut Parser<'_>, role: Role) -> Result<Shape, ParseError> {
     }
     if !matches!(role, Role::Array(_) | Role::Temporary(_)) {
         let span = parser.token().span.clone();
-        return Err(parser.mistake(span, Mistake::Other("a value, an object or an image has no lengths in brackets".to_owned())));
+        return Err(parser.mistake(span, Mistake::Other("values, objects and images take no lengths in brackets".to_owned())));
     }
     let special = match parser.name_ahead(0).filter(|_| parser.is_ahead(1, "]")) {
         Some("auto") => Some(Shape::Auto),
@@ -228,7 +228,7 @@ fn read_option(text: &str, option: Range<usize>, datum: &mut Datum) -> Result<()
 }
 
 fn misplaced(text: &str, span: Range<usize>, name: &str) -> ParseError {
-    ParseError::at(text, span, Mistake::OptionPlace { option: name.to_owned(), place: "so for this kind of data" })
+    ParseError::at(text, span, Mistake::OptionPlace { option: name.to_owned(), place: "for this kind of data" })
 }
 
 fn layout_of(datum: &mut Datum) -> Option<&mut Layout> {

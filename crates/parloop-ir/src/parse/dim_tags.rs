@@ -37,7 +37,7 @@ pub enum DimTagError {
         tags: String,
     },
     /// Two axes of one level.
-    #[error("dim tags `{tags}` use nesting level {level} twice; each axis needs a level of its own")]
+    #[error("dim tags `{tags}` use nesting level {level} twice; each axis needs its own level")]
     DoubleLevel {
         /// The text.
         tags: String,
@@ -45,7 +45,7 @@ pub enum DimTagError {
         level: i64,
     },
     /// A level is left out.
-    #[error("dim tags `{tags}` leave out nesting level {level}; levels must follow each other")]
+    #[error("dim tags `{tags}` skip nesting level {level}; levels must be consecutive")]
     MissingLevel {
         /// The text.
         tags: String,
@@ -53,7 +53,9 @@ pub enum DimTagError {
         level: i64,
     },
     /// A computed distance would depend on a given one.
-    #[error("dim tags `{tags}`: the stride of level {level} cannot be computed from the given stride of a lower level; give both or none")]
+    #[error(
+        "dim tags `{tags}`: the stride of level {level} cannot be computed from the given stride of a lower level; give both or neither"
+    )]
     AboveFixed {
         /// The text.
         tags: String,
@@ -67,13 +69,13 @@ pub enum DimTagError {
         tags: String,
     },
     /// Images alone have more than one axis in memory.
-    #[error("dim tag `{tag}` names an axis of an image; arrays have one axis in memory, leave out the `->`")]
+    #[error("dim tag `{tag}` names an axis of an image; arrays have one axis in memory, so leave out the `->`")]
     TargetAxis {
         /// The tag.
         tag: String,
     },
     /// The number of tags is not that of the axes.
-    #[error("dim tags `{tags}` are {found}, but the array has {axes} axes")]
+    #[error("dim tags `{tags}` describe {found} axes, but the array has {axes}")]
     WrongCount {
         /// The text.
         tags: String,

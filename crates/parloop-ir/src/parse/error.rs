@@ -16,13 +16,13 @@ pub enum Mistake {
         found: String,
     },
     /// A character that means nothing here.
-    #[error("`{character}` has no meaning here")]
+    #[error("unexpected character `{character}`")]
     Character {
         /// It.
         character: char,
     },
     /// A text without its closing quote.
-    #[error("the text has no closing {quote}")]
+    #[error("the string has no closing {quote}")]
     UnclosedText {
         /// The quote.
         quote: &'static str,
@@ -36,7 +36,7 @@ pub enum Mistake {
         reason: String,
     },
     /// Brackets, or operators, inside each other beyond measure.
-    #[error("the expression is nested more than {limit} levels deep: give a part of it a name with a temporary or a substitution rule")]
+    #[error("the expression is nested more than {limit} levels deep; move part of it into a temporary or a substitution rule")]
     TooDeep {
         /// How deep it may be.
         limit: usize,
@@ -60,13 +60,13 @@ pub enum Mistake {
         found: String,
     },
     /// A left side that is not a place to write to.
-    #[error("`{found}` is not a place to write to: the left side is a variable, an element `a[i]`, a part `[i]: a[i]` or a field `p.x`")]
+    #[error("cannot assign to `{found}`: the left side must be a variable, an element `a[i]`, a part `[i]: a[i]` or a field `p.x`")]
     LeftSide {
         /// As written.
         found: String,
     },
     /// Several left sides, or none, and a right side that is not a call.
-    #[error("{count} take their values from one call or one reduction such as `argmax`, but `{found}` is neither")]
+    #[error("{count} need a single call, or a single reduction such as `argmax`, on the right side, but `{found}` is neither")]
     NotACall {
         /// How many left sides there are, in words.
         count: &'static str,
@@ -74,7 +74,7 @@ pub enum Mistake {
         found: String,
     },
     /// An option that is not known.
-    #[error("there is no option `{name}`{}", suggest(.nearest))]
+    #[error("unknown option `{name}`{}", suggest(.nearest))]
     Option {
         /// As written.
         name: String,
@@ -108,7 +108,7 @@ pub enum Mistake {
         close: String,
     },
     /// The end of a bracket or block that is not open.
-    #[error("`{close}` closes nothing")]
+    #[error("unmatched `{close}`")]
     Unopened {
         /// As written.
         close: String,
@@ -122,7 +122,7 @@ pub enum Mistake {
         inside: &'static str,
     },
     /// A name that is given twice.
-    #[error("{what} `{name}` is there already")]
+    #[error("{what} `{name}` already exists")]
     Twice {
         /// What it names.
         what: &'static str,

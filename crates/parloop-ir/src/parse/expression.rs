@@ -241,8 +241,9 @@ impl<'t> Parser<'t> {
                 let field = self.expect_name("the name of a field")?;
                 Ok(Node::over(Expr::Lookup(Arc::new(left.expr), field), &[left.height]))
             }
-            Infix::Call => Err(self
-                .mistake(self.token().span.clone(), Mistake::Other("only functions are called, by their plain names: `f(x)`".to_owned()))),
+            Infix::Call => {
+                Err(self.mistake(self.token().span.clone(), Mistake::Other("only functions can be called, by name: `f(x)`".to_owned())))
+            }
         }
     }
 

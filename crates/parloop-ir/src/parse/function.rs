@@ -91,7 +91,7 @@ impl Parser<'_> {
                 height = height.max(value.height);
                 args.push(value.expr);
             } else {
-                return Err(self.expected("an argument by name, since the one before it is by name"));
+                return Err(self.expected("a keyword argument, since the one before it is a keyword argument"));
             }
             if !self.accept(",") && !self.is(")") {
                 return Err(self.expected("`,` or `)`"));
@@ -117,8 +117,8 @@ impl Parser<'_> {
                     self.tokens[first].span.clone(),
                     Mistake::Arguments {
                         function: name.to_owned(),
-                        expected: "arguments by position alone".to_owned(),
-                        found: format!("`{}` by name", self.source(self.token())),
+                        expected: "positional arguments only".to_owned(),
+                        found: format!("`{}` as a keyword", self.source(self.token())),
                     },
                 ));
             }
@@ -306,7 +306,10 @@ impl Parser<'_> {
             let inner = self.expect_name("`sum` or `product`")?;
             self.expect(")")?;
             reduction_named(&format!("segmented_{inner}")).ok_or_else(|| {
-                self.mistake(self.span_from(first), Mistake::Other(format!("there is no segmented `{inner}`: use `sum` or `product`")))
+                self.mistake(
+                    self.span_from(first),
+                    Mistake::Other(format!("unknown segmented reduction `{inner}`: use `sum` or `product`")),
+                )
             })?
         } else {
             reduction_named(&name).unwrap_or_else(|| ReductionOp::Custom(name.clone()))

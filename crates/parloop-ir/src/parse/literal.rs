@@ -8,7 +8,7 @@ use crate::syntax::Literal;
 pub(super) fn number(text: &str) -> Result<Literal, String> {
     if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err("after `0x` stand the digits 0-9 and a-f alone".to_owned());
+            return Err("only the digits 0-9 and a-f may follow `0x`".to_owned());
         }
         return i128::from_str_radix(digits, 16).map(|value| Literal::Int(value, None)).map_err(|_| too_large());
     }
@@ -22,7 +22,7 @@ pub(super) fn number(text: &str) -> Result<Literal, String> {
         "f" => Ok(Literal::Float(single(digits)?, Some(DType::F32))),
         "j" => Ok(Literal::Imaginary(double(digits)?, None)),
         "jf" | "fj" => Ok(Literal::Imaginary(single(digits)?, Some(DType::C64))),
-        _ => Err(format!("the suffix `{suffix}` is not known; `f` is float32, `d` float64, `j` imaginary, `jf` imaginary in complex64")),
+        _ => Err(format!("unknown suffix `{suffix}`: `f` is float32, `d` float64, `j` imaginary, `jf` imaginary in complex64")),
     }
 }
 

@@ -186,11 +186,11 @@ impl One<'_> {
         let only = |fits: bool, why: &'static str| if fits { None } else { Some(why) };
         let wrong = match self.name {
             "id" | "priority" | "dup" | "nosync" | "nosync_query" => {
-                only(place != Place::With, "in a `with` block: it is of one instruction")
+                only(place != Place::With, "in a `with` block: it belongs to a single instruction")
             }
-            "atomic" => only(place == Place::Assignment, "here: it is of an assignment with one left side"),
-            "mem_kind" => only(place == Place::Barrier, "here: it is of barriers alone"),
-            "reads" | "writes" | "bind" => only(place == Place::C, "here: it is of C instructions alone"),
+            "atomic" => only(place == Place::Assignment, "here: it applies only to an assignment with one left side"),
+            "mem_kind" => only(place == Place::Barrier, "here: it applies only to barriers"),
+            "reads" | "writes" | "bind" => only(place == Place::C, "here: it applies only to C instructions"),
             _ => None,
         };
         match wrong {
@@ -238,7 +238,7 @@ impl One<'_> {
 
     fn number(&self) -> Result<i32, ParseError> {
         let value = self.value()?;
-        self.text[value.clone()].parse().map_err(|_| self.wrong_value(value, "an integer of 32 bits"))
+        self.text[value.clone()].parse().map_err(|_| self.wrong_value(value, "a 32-bit integer"))
     }
 
     fn expressions(&self) -> Result<Vec<Expr>, ParseError> {

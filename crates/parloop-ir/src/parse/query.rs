@@ -97,7 +97,7 @@ impl<'t> Reader<'t> {
         self.terms += 1;
         if self.depth == MAX_DEPTH || self.terms > MAX_TERMS {
             let limit = if self.depth == MAX_DEPTH { MAX_DEPTH } else { MAX_TERMS };
-            let mistake = Mistake::Other(format!("the query is too long or nested too deep: at most {limit}"));
+            let mistake = Mistake::Other(format!("the query is too long or nested too deeply: at most {limit}"));
             return Err(ParseError::at(self.text, start..start + word.len(), mistake));
         }
         self.depth += 1;
@@ -139,7 +139,7 @@ impl<'t> Reader<'t> {
             _ => {
                 let hint = nearest(field, FIELDS).map(|near| format!(" (did you mean `{near}:`?)")).unwrap_or_default();
                 let mistake = Mistake::Other(format!(
-                    "a query has no `{field}:`{hint}; it has {}",
+                    "queries have no field `{field}:`{hint}; the fields are {}",
                     FIELDS.map(|name| format!("`{name}:`")).join(", ")
                 ));
                 return Err(ParseError::at(self.text, start..start + field.len(), mistake));

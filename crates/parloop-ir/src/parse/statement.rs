@@ -31,7 +31,7 @@ pub(super) fn statement(text: &str, line: &Line, options: &Options) -> Result<St
     match top_level_sign(&parser) {
         Some(":=") => {
             if let Some(given) = &line.options {
-                let mistake = Mistake::Other("a substitution rule has no options".to_owned());
+                let mistake = Mistake::Other("a substitution rule takes no options".to_owned());
                 return Err(ParseError::at(text, given.start - 1..given.end + 1, mistake));
             }
             let (rule, span) = substitution(&mut parser)?;
@@ -148,7 +148,7 @@ fn wrong_sign(parser: &Parser<'_>) -> ParseError {
         && parser.is_ahead(1, "=")
     {
         let span = parser.token().span.start..parser.ahead(1).span.end;
-        return parser.mistake(span, Mistake::Other(format!("there is no `{sign}=`: write `a = a {sign} b`")));
+        return parser.mistake(span, Mistake::Other(format!("`{sign}=` is not supported: write `a = a {sign} b`")));
     }
     parser.expected("`=`, `,` or the end")
 }

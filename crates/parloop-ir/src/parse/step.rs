@@ -51,7 +51,7 @@ pub fn step_within(text: &str, within: Range<usize>) -> Result<Step, ParseError>
         } else {
             reader.at = start;
             if !step.keywords.is_empty() {
-                return Err(reader.expected("an argument by name, since the one before it is by name"));
+                return Err(reader.expected("a keyword argument, since the one before it is a keyword argument"));
             }
             step.args.push(reader.value(0, SPECIAL)?);
         }

@@ -109,7 +109,7 @@ fn entry_message(names: &[Name]) -> String {
     match names {
         [] => "the program has no kernel that can be called from outside; make one with make_kernel".into(),
         names => format!(
-            "the program has several kernels, {}; say which one",
+            "the program has several kernels, {}; specify one",
             names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
         ),
     }

@@ -148,7 +148,7 @@ impl Default for KernelOptions {
 
 /// An argument for a compiler of which it is not known that it is harmless.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the compiler's argument `{option}` is not known to be harmless; set it with the unsafe function `set_build_options`")]
+#[error("the compiler flag `{option}` is not known to be safe; set it with the unsafe function `set_build_options`")]
 pub struct BuildOptionError {
     /// The argument.
     pub option: String,
@@ -210,9 +210,7 @@ mod tests {
             let error = options.add_build_option(option).unwrap_err();
             assert_eq!(
                 error.to_string(),
-                format!(
-                    "the compiler's argument `{option}` is not known to be harmless; set it with the unsafe function `set_build_options`"
-                )
+                format!("the compiler flag `{option}` is not known to be safe; set it with the unsafe function `set_build_options`")
             );
         }
         assert_eq!(options.build_options().len(), 8);

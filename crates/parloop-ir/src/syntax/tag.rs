@@ -51,9 +51,7 @@ impl InameTag {
 
 /// Text that is not a tag.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{text}` is not a tag of an iname: use for, ord, unr, unr_hint, vec, ilp, ilp.seq, g.N, l.N, l.auto, or @name for one of your own"
-)]
+#[error("`{text}` is not an iname tag: use for, ord, unr, unr_hint, vec, ilp, ilp.seq, g.N, l.N, l.auto, or @name for a custom tag")]
 pub struct TagError {
     /// The text.
     pub text: String,

@@ -37,7 +37,7 @@ pub(super) fn print(options: &KernelOptions) -> Vec<String> {
 }
 
 /// What is said of an option that only a trusted text may have.
-const UNTRUSTED: &str = "no option that takes the place of a check, for which nobody vouches (see `LoopFile::parse_trusted`)";
+const UNTRUSTED: &str = "no option that replaces a check, which only trusted text may have (see `LoopFile::parse_trusted`)";
 
 /// As [`read`], and also options that take the place of a check.
 ///

@@ -76,7 +76,7 @@ impl<'t> Reader<'t> {
         let value = self.expression()?;
         if value.cases.iter().any(|case| case.divisor != 1) {
             let text = &self.text[value.start..value.end];
-            let reason = format!("`{text}` need not be whole: write `floor({text})` or `ceil({text})`, or multiply both sides");
+            let reason = format!("`{text}` may not be an integer: write `floor({text})` or `ceil({text})`, or multiply both sides");
             return Err(Reader::error(self.text, value.start, reason));
         }
         Ok(value)
@@ -109,7 +109,7 @@ impl<'t> Reader<'t> {
                     cases.push(Case { when: left.when.iter().chain(&right.when).cloned().chain(extra).collect(), affine, divisor });
                 }
                 if cases.len() > MAX_PIECES {
-                    return Err(Reader::error(self.text, a.start, format!("`min` and `max` give this more than {MAX_PIECES} cases")));
+                    return Err(Reader::error(self.text, a.start, format!("`min` and `max` expand this to more than {MAX_PIECES} cases")));
                 }
             }
         }
@@ -128,8 +128,7 @@ impl<'t> Reader<'t> {
             let (right, _) = self.factor()?;
             let (start, end) = (value.start, right.end);
             if sign == "mod" && shape == Shape::Compound {
-                let reason =
-                    format!("languages differ on what `{}` means; put what comes before the `mod` in brackets", &self.text[start..end]);
+                let reason = format!("`{}` is ambiguous; put the operand before `mod` in brackets", &self.text[start..end]);
                 return Err(Reader::error(self.text, operator, reason));
             }
             value = match sign {
@@ -137,7 +136,7 @@ impl<'t> Reader<'t> {
                 _ => {
                     let divisor = right.as_integer().filter(|divisor| *divisor >= 1).ok_or_else(|| {
                         let right = &self.text[right.start..right.end];
-                        Reader::error(self.text, start, format!("`{right}` divides here; a divisor must be a number, 1 or more"))
+                        Reader::error(self.text, start, format!("cannot divide by `{right}`; a divisor must be an integer of at least 1"))
                     })?;
                     let divide = |affine: Affine, by: i64| match by.checked_mul(divisor) {
                         Some(product) => Ok((affine, product)),
@@ -148,7 +147,7 @@ impl<'t> Reader<'t> {
                         _ => {
                             let whole = value.cases.iter().all(|case| case.divisor == 1);
                             if !whole {
-                                return Err(Reader::error(self.text, start, "what `mod` divides must be whole".into()));
+                                return Err(Reader::error(self.text, start, "the left operand of `mod` must be an integer".into()));
                             }
                             value.map(|affine, _| Ok((Affine::modulo(&affine, divisor)?, 1)))?
                         }
@@ -180,10 +179,10 @@ impl<'t> Reader<'t> {
         let text = &self.text[a.start..b.end];
         let reason = match (name(a), name(b)) {
             (Some(a), Some(b)) => {
-                format!("`{text}` is a product of two names; a domain must be affine: make the product a parameter of its own, `{a}{b}`")
+                format!("`{text}` is a product of two names; a domain must be affine: make the product a separate parameter, `{a}{b}`")
             }
             _ => format!(
-                "`{text}` is a product of two expressions with names; a domain must be affine: make the product a parameter of its own"
+                "`{text}` is a product of two expressions with names; a domain must be affine: make the product a separate parameter"
             ),
         };
         Reader::error(self.text, a.start, reason)
@@ -216,7 +215,7 @@ impl<'t> Reader<'t> {
                     return Err(Reader::error(
                         self.text,
                         start,
-                        format!("`{word}` is not a function that a set can have; there are floor, ceil, min and max"),
+                        format!("unknown function `{word}`; sets can use floor, ceil, min and max"),
                     ));
                 }
                 let bound = self.bound.iter().rev().find(|(text, _)| *text == word).map(|(_, name)| name.clone());
@@ -255,7 +254,7 @@ impl<'t> Reader<'t> {
             "floord" | "ceild" => {
                 self.expect(",", "`,` and the divisor")?;
                 let Token::Number(divisor @ 1..) = self.token() else {
-                    return Err(self.unexpected("a divisor: a number, 1 or more"));
+                    return Err(self.unexpected("a divisor, an integer of at least 1"));
                 };
                 self.at += 1;
                 value = value.map(|affine, by| match by.checked_mul(divisor) {

@@ -46,7 +46,7 @@ impl<'t> Reader<'t> {
         if pieces <= MAX_PIECES {
             Ok(())
         } else {
-            Err(self.error_here(format!("up to here the conditions have more than {MAX_PIECES} parts")))
+            Err(self.error_here(format!("the conditions up to here have more than {MAX_PIECES} parts")))
         }
     }
 

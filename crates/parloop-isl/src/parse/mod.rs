@@ -82,7 +82,7 @@ fn read(text: &str, is_relation: bool) -> Result<Read> {
     let read = reader.whole(is_relation)?;
     match reader.token() {
         Token::End => Ok(read),
-        _ => Err(reader.unexpected("the end: the set is complete here")),
+        _ => Err(reader.unexpected("the end of the text, since the set is complete")),
     }
 }
 
@@ -112,7 +112,7 @@ impl<'t> Reader<'t> {
         self.expect("}", "`}`")?;
         match read {
             Some(read) => Ok(Read { params, ..read }),
-            None => Err(Reader::error(self.text, end, "the dimensions are missing: write `{[i]: …}`, or `{:}` for none".into())),
+            None => Err(Reader::error(self.text, end, "missing dimensions: write `{[i]: …}`, or `{:}` for none".into())),
         }
     }
 
@@ -130,7 +130,7 @@ impl<'t> Reader<'t> {
             self.expect("->", "`->` and the outputs of the relation")?;
             self.tuple(params, &mut dims, &mut given)?;
         } else if self.token() == Token::Sign("->") {
-            return Err(self.error_here("this is a relation between points; a set has dimensions on one side alone".into()));
+            return Err(self.error_here("this is a relation between points; a set has dimensions on one side only".into()));
         }
         let mut pieces = vec![Piece::new()];
         if self.take(":") {
@@ -149,12 +149,12 @@ impl<'t> Reader<'t> {
         while self.token() != Token::Sign("]") {
             let start = self.here();
             let Token::Word(word) = self.token() else {
-                return Err(self.unexpected("a name: each dimension has one, and conditions on it go behind the `:`"));
+                return Err(self.unexpected("a name: each dimension has one, and conditions on it go after the `:`"));
             };
             self.at += 1;
             let name = Name::from(word);
             if dims.contains(&name) || params.contains(&name) {
-                return Err(Reader::error(self.text, start, format!("`{word}` is already the name of a dimension or parameter")));
+                return Err(Reader::error(self.text, start, format!("`{word}` is already a dimension or parameter")));
             }
             dims.push(name.clone());
             if self.take("=") {
@@ -218,7 +218,7 @@ impl<'t> Reader<'t> {
     /// Runs `read` one level deeper.
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.depth == MAX_DEPTH {
-            return Err(self.error_here(format!("more than {MAX_DEPTH} levels of brackets")));
+            return Err(self.error_here(format!("brackets are nested more than {MAX_DEPTH} levels deep")));
         }
         self.depth += 1;
         let result = read(self);
@@ -230,7 +230,7 @@ impl<'t> Reader<'t> {
         let Spanned { token, start, end } = self.tokens[self.at];
         let found = match token {
             Token::End => "the text ends".to_string(),
-            _ => format!("there is `{}`", &self.text[start..end]),
+            _ => format!("found `{}`", &self.text[start..end]),
         };
         Reader::error(self.text, start, format!("expected {wanted}; {found}"))
     }

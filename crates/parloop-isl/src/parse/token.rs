@@ -81,7 +81,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Spanned<'_>>> {
             at += sign.len();
             Token::Sign(meaning)
         } else {
-            return Err(Reader::error(text, start, format!("`{first}` has no meaning in a set")));
+            return Err(Reader::error(text, start, format!("unexpected character `{first}`")));
         };
         tokens.push(Spanned { token, start, end: at });
     }

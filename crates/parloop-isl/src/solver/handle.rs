@@ -158,12 +158,12 @@ impl<'s> SetHandle<'s> {
 
     pub fn is_empty(&self) -> Result<bool> {
         // SAFETY: isl reads the set.
-        self.solver.truth(unsafe { (self.solver.api.isl_set_is_empty)(self.raw) }, "find out whether a set is empty")
+        self.solver.truth(unsafe { (self.solver.api.isl_set_is_empty)(self.raw) }, "decide whether a set is empty")
     }
 
     pub fn is_bounded(&self) -> Result<bool> {
         // SAFETY: isl reads the set.
-        self.solver.truth(unsafe { (self.solver.api.isl_set_is_bounded)(self.raw) }, "find out whether a set is bounded")
+        self.solver.truth(unsafe { (self.solver.api.isl_set_is_bounded)(self.raw) }, "decide whether a set is bounded")
     }
 
     pub fn is_subset(&self, other: &Self) -> Result<bool> {
@@ -234,12 +234,12 @@ impl<'s> SetHandle<'s> {
 impl MapHandle<'_> {
     pub fn is_bijective(&self) -> Result<bool> {
         // SAFETY: isl reads the relation.
-        self.solver.truth(unsafe { (self.solver.api.isl_map_is_bijective)(self.raw) }, "find out whether a relation is one to one")
+        self.solver.truth(unsafe { (self.solver.api.isl_map_is_bijective)(self.raw) }, "decide whether a relation is one to one")
     }
 
     pub fn is_single_valued(&self) -> Result<bool> {
         // SAFETY: isl reads the relation.
-        self.solver.truth(unsafe { (self.solver.api.isl_map_is_single_valued)(self.raw) }, "find out whether a relation is a function")
+        self.solver.truth(unsafe { (self.solver.api.isl_map_is_single_valued)(self.raw) }, "decide whether a relation is a function")
     }
 }
 

@@ -107,7 +107,7 @@ impl Solver {
             (ERROR_QUOTA, _) => "it takes too long".to_string(),
             (_, Some(text)) if text.contains("too large") => "a number in the answer does not fit into 64 bits".to_string(),
             (_, Some(text)) => text,
-            (_, None) => "no reason is given".to_string(),
+            (_, None) => "libisl gave no reason".to_string(),
         };
         IslError::Isl { what: what.to_string(), message }
     }

@@ -32,10 +32,10 @@ pub enum FileError {
     #[error("kernel `{kernel}`, domain `{domain}`: {error}")]
     Domain { kernel: Name, domain: String, error: Box<IslError> },
     #[error(
-        "kernel `{kernel}` has a line `phase`, so all must be said, but instruction `{instruction}` leaves its id, its inames or others open"
+        "kernel `{kernel}` has a `phase` line, so it must be complete, but instruction `{instruction}` does not give its id, its inames or other options"
     )]
     Open { kernel: Name, instruction: String },
-    #[error("kernel `{kernel}` has a line `phase`, so all must be said, but `{name}` is data without a kind")]
+    #[error("kernel `{kernel}` has a `phase` line, so it must be complete, but data `{name}` has no kind")]
     Untold { kernel: Name, name: Name },
     #[error("line {line}: {error}")]
     Step { line: usize, error: Box<ApplyError> },

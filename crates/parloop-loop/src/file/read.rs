@@ -91,10 +91,7 @@ impl Reader<'_> {
             None => Err(ParseError::at(
                 self.text,
                 span.clone(),
-                Mistake::Expected {
-                    expected: "`kernel NAME` before all else".to_owned(),
-                    found: format!("`{}`", &self.text[span.clone()]),
-                },
+                Mistake::Expected { expected: "`kernel NAME` first".to_owned(), found: format!("`{}`", &self.text[span.clone()]) },
             )),
         }
     }
@@ -120,7 +117,7 @@ impl Reader<'_> {
         if is_indented {
             return match self.block {
                 Block::Data => self.data(span),
-                _ => Err(self.expected(span, "a line that is not indented: only `data` and `instructions` have lines of their own")),
+                _ => Err(self.expected(span, "a line that is not indented: only `data` and `instructions` have indented lines")),
             };
         }
         self.close_block()?;
@@ -233,11 +230,9 @@ impl Reader<'_> {
             _ => {
                 let [key, text] =
                     <[String; 2]>::try_from(self.words(rest.clone())?).map_err(|_| self.expected(rest, "`\"KEY\" \"TEXT\"`"))?;
-                let make = self
-                    .trusted
-                    .as_ref()
-                    .map(|trusted| trusted.preamble)
-                    .ok_or_else(|| self.expected(word.clone(), "no C, for which nobody vouches (see `LoopFile::parse_trusted`)"))?;
+                let make = self.trusted.as_ref().map(|trusted| trusted.preamble).ok_or_else(|| {
+                    self.expected(word.clone(), "no C code, which only trusted files may have (see `LoopFile::parse_trusted`)")
+                })?;
                 self.kernel(&word)?.preambles.push(make(key, text));
             }
         }

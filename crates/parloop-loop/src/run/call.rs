@@ -346,7 +346,7 @@ impl CallPlan {
             PlannedKind::Value { dtype, .. } => dtype.name(),
             _ => "int64",
         };
-        let expected = format!("an integer of type {dtype} within 64 bits and a sign: not a fraction, truth value or complex number");
+        let expected = format!("an integer of type {dtype} that fits into 64 bits with a sign, not a fraction, a bool or a complex number");
         RunError::WrongKind { kernel: self.kernel.clone(), argument: arg.name.clone(), expected }
     }
 

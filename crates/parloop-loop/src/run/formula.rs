@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(formula.evaluate(&[Some(3), Some(5)]), Some(30));
         assert_eq!(formula.evaluate(&[Some(i64::MAX), Some(5)]), None);
         assert_eq!(formula.solve(0, 30, &[None, Some(5)]), Some(3));
-        assert_eq!(formula.solve(0, 31, &[None, Some(5)]), None, "not a whole number");
+        assert_eq!(formula.solve(0, 31, &[None, Some(5)]), None, "not an integer");
     }
 
     #[test]

@@ -47,8 +47,7 @@ fn a_recurrence_is_not_run_by_work_groups() {
     let found = refusal(&["{[i]: 1<=i<64}"], "a[i] = a[i-1] + 1", "a: 64", &["tag_inames i=g.0"]);
     assert_eq!(
         found,
-        "race: instruction `insn`: `i = 1` writes `a[1]`, which `i = 2` reads; a parallel `i` loses that order; run it as a loop, give each \
-         instance elements of its own, make the update atomic, or silence write_race(insn)"
+        "race: instruction `insn`: `i = 1` writes `a[1]`, which `i = 2` reads; running `i` in parallel does not keep that order; run it sequentially, let each instance write its own elements, make the update atomic, or silence write_race(insn)"
     );
 }
 
@@ -84,7 +83,7 @@ fn scatters_through_data_have_a_barrier_between_turns_and_a_doubt() {
     let generated = program.unwrap().generate(Target::C).unwrap();
     assert_eq!(generated.schedule.to_string(), "launch loopy_kernel\n  for t\n    barrier local, global memory\n    run insn\n");
     let doubts: Vec<String> = generated.doubts.iter().map(ToString::to_string).collect();
-    assert_eq!(doubts, ["instances of `insn` may touch the same elements of `x` in another order along `l`"]);
+    assert_eq!(doubts, ["instances of `insn` may access the same elements of `x` in a different order along `l`"]);
 }
 
 #[test]
@@ -104,7 +103,7 @@ fn a_value_stands_only_where_it_was_assigned() {
     let text = "v[i] = 2*a[i] {id=set}\na[k] = 0 {id=clear, dep=set}\nb[j] = v[j] {id=get, dep=set:clear}";
     let domains = ["{[i]: 0<=i<8}", "{[j]: 0<=j<8}", "{[k]: 0<=k<8}"];
     let found = refusal(&domains, text, "v, a, b: 8", &["assignment_to_subst v"]);
-    assert!(found.contains("`clear` writes `a`, of which `set` makes `v`, between the assignment and its use"), "{found}");
+    assert!(found.contains("`clear` writes `a`, from which `set` computes `v`, between the assignment and its use"), "{found}");
 }
 
 #[test]
@@ -189,7 +188,7 @@ fn an_iname_does_not_bring_the_constraints_of_another_to_an_instruction() {
     let domains = ["{[i,j]: 0<=i,j<8 and i-1<=j<=i+1}", "{[k]: 0<=k<8}", "{[l]: 0<=l<8}"];
     let steps = ["rename_iname l j existing_ok=True", "rename_iname i k existing_ok=True"];
     let found = refusal(&domains, "z[l, k] = 1 {id=s}", "z: 8, 8", &steps);
-    assert!(found.contains("with `k` in the place of `i`, instruction `s` would run for"), "{found}");
+    assert!(found.contains("with `k` in place of `i`, instruction `s` would run for"), "{found}");
     assert_eq!(accepted(&domains[1..], "z[l, k] = 1 {id=s}\ny[k] = 2", "z: 8, 8; y: 8", &["rename_iname k i"]).len(), 0);
 }
 
@@ -202,7 +201,7 @@ fn a_scan_has_all_steps_and_steady_summands() {
     let domains = ["{[i]: 0<=i<9}", "{[r]: 0<=r<=i}"];
     let text = "y[i] = sum(r, x[r//2 + 1]) {id=s}\nx[i + 1] = 1 {id=t, dep=s}";
     let found = refusal(&domains, text, "x, y: 10", &scan);
-    assert!(found.contains("`t` changes what it reduces from one value of `i` to the next"), "{found}");
+    assert!(found.contains("`t` changes its operand from one value of `i` to the next"), "{found}");
     assert_eq!(accepted(&domains, "y[i] = sum(r, x[r//2 + 1])", "x, y: 10", &scan).len(), 0);
 }
 
@@ -376,7 +375,7 @@ fn an_empty_sum_has_a_value_whatever_is_done_to_its_inames() {
 fn a_reduction_inside_another_one_has_an_iname_of_its_own() {
     let nested = KernelBuilder::new().domain("{[i,j]: 0<=i,j<5}").instructions("o[i] = sum(j, sum(j, a[j])*a[j])").rest().build();
     let message = nested.unwrap_err().to_string();
-    assert_eq!(message, "instruction `insn` reduces over `j`, but is within that iname too; reduce over another one");
+    assert_eq!(message, "instruction `insn` reduces over `j`, but also runs in that iname; reduce over another one");
     let a = [1, 2, 3, 4, 5];
     let data = "a, o: 5";
     // A rule that reduces over what it is given, or is called in a reduction over the same iname.
@@ -584,8 +583,7 @@ fn an_update_in_no_order_is_not_done_again_for_each_value_of_an_iname() {
     ] {
         let domains = if instruction.contains('k') { &["{[i]: 0<=i<8}", "{[j]: 0<=j<3}", "{[k]: 0<=k<2}"][..] } else { &domains };
         let found = refusal(domains, &format!("{instruction}\nc[j] = 1"), "a, b, c: 8", &["add_inames_to_insn j s"]);
-        let expected = "add_inames_to_insn: instruction `s` changes what it reads, under a condition, atomically, or where only the data knows, so it \
-                        cannot be done again for each value of `j`";
+        let expected = "add_inames_to_insn: instruction `s` updates what it reads, conditionally, atomically, or in a way that depends on the data, so it cannot be repeated for each value of `j`";
         assert_eq!(found, expected, "{instruction}");
     }
 }

@@ -275,7 +275,7 @@ fn numbers_that_do_not_fit_are_refused_by_name() {
     };
     assert_eq!(call(1 << 20), Ok(()));
     let refused = call(1 << 40).unwrap_err();
-    assert!(refused.starts_with("kernel `loopy_kernel`: an index or the limit of a loop would be between 0 and 1"), "{refused}");
+    assert!(refused.starts_with("kernel `loopy_kernel`: an index or loop bound would be between 0 and 1"), "{refused}");
     assert!(refused.contains("which does not fit int64; pass smaller sizes"), "{refused}");
 }
 

@@ -213,7 +213,7 @@ pub(super) fn set_temporary_address_space(kernel: &LoopKernel, step: &Step) -> D
 
 pub(super) fn tag_array_axes(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["ary_names", "dim_tags"])?;
-    let wrong = || ApplyError::from(arguments.wrong("dim_tags", "tags such as \"N0,N1\", in a text, a list, or by the names of axes"));
+    let wrong = || ApplyError::from(arguments.wrong("dim_tags", "tags such as \"N0,N1\", as a string, a list, or keyed by axis name"));
     let tags = match arguments.get("dim_tags") {
         Some(StepValue::Text(text)) => AxisTags::parse(text),
         Some(StepValue::List(items)) => {
@@ -269,7 +269,7 @@ pub(super) fn remove_unused_arguments(kernel: &LoopKernel, step: &Step) -> Done 
 pub(super) fn add_padding(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["variable", "axis", "elements"])?;
     let number = |argument| -> Result<u64, ApplyError> {
-        u64::try_from(arguments.int(argument)?).map_err(|_| arguments.wrong(argument, "a number that is not negative").into())
+        u64::try_from(arguments.int(argument)?).map_err(|_| arguments.wrong(argument, "a non-negative number").into())
     };
     let axis = usize::try_from(number("axis")?).unwrap_or(usize::MAX);
     done(step, crate::add_padding(kernel, &arguments.text("variable")?.into(), axis, number("elements")?))

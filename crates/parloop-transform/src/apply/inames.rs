@@ -45,7 +45,7 @@ fn split(kernel: &LoopKernel, step: &Step, length: &'static str) -> Result<(Name
         split = split.inner(tag);
     }
     if let Some(slabs) = arguments.get("slabs") {
-        let (first, last) = pair(slabs).ok_or_else(|| arguments.wrong("slabs", "two numbers, not negative"))?;
+        let (first, last) = pair(slabs).ok_or_else(|| arguments.wrong("slabs", "two non-negative numbers"))?;
         split = split.slabs(first, last);
     }
     if !arguments.flag("do_tagged_check", true)? {
@@ -224,7 +224,7 @@ pub(super) fn rename_inames_in_batch(kernel: &LoopKernel, step: &Step) -> Done {
     let mut batches = BTreeMap::new();
     for (new, old) in arguments.map("batches")? {
         let (Some(new), Some(old)) = (new.as_text(), old.as_names()) else {
-            return Err(arguments.wrong("batches", "inames with those that they stand for").into());
+            return Err(arguments.wrong("batches", "a mapping from inames to the inames they replace").into());
         };
         batches.insert(new.into(), old);
     }

@@ -137,7 +137,7 @@ pub(super) fn remove_instructions(kernel: &LoopKernel, step: &Step) -> Done {
 
 pub(super) fn set_instruction_priority(kernel: &LoopKernel, step: &Step) -> Done {
     let arguments = Arguments::of(step, &["insn_match", "priority"])?;
-    let priority = i32::try_from(arguments.int("priority")?).map_err(|_| arguments.wrong("priority", "a number of 32 bits"))?;
+    let priority = i32::try_from(arguments.int("priority")?).map_err(|_| arguments.wrong("priority", "a 32-bit number"))?;
     Ok(crate::set_instruction_priority(kernel, &needed_query(kernel, step, &arguments, "insn_match")?, priority))
 }
 

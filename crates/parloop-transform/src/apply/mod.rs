@@ -20,11 +20,11 @@ use parloop_isl::Name;
 #[non_exhaustive]
 #[allow(missing_docs)]
 pub enum ApplyError {
-    #[error("there is no transformation `{name}`{}", .nearest.as_ref().map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default())]
+    #[error("unknown transformation `{name}`{}", .nearest.as_ref().map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default())]
     Unknown { name: Name, nearest: Option<String> },
-    #[error("`{step}` needs to know which of the kernels {kernels} is meant: name it with `in_kernel=NAME`")]
+    #[error("`{step}` needs one of the kernels {kernels}; choose it with `in_kernel=NAME`")]
     Which { step: Name, kernels: String },
-    #[error("`{step}`: there is no kernel `{name}`")]
+    #[error("`{step}`: no kernel `{name}` in the program")]
     NoKernel { step: Name, name: Name },
     #[error(transparent)]
     Arguments(#[from] StepError),

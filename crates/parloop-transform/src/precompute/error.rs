@@ -34,7 +34,7 @@ pub enum PrecomputeError {
         near: Near,
     },
     /// Nobody calls the rule with arguments that are affine in inames and parameters.
-    #[error("rule `{rule}`: no selected instruction of kernel `{kernel}` calls it with arguments made of inames and parameters alone")]
+    #[error("rule `{rule}`: no selected instruction of kernel `{kernel}` calls it with arguments that use only inames and parameters")]
     NoUses {
         /// The kernel.
         kernel: Name,
@@ -61,7 +61,7 @@ pub enum PrecomputeError {
         axis: Name,
     },
     /// An argument that differs has no axis.
-    #[error("rule `{rule}`: its parameter `{parameter}` has different values in one sweep, so it must be a storage axis")]
+    #[error("rule `{rule}`: its parameter `{parameter}` varies within one sweep, so it must be a storage axis")]
     MissingStorageAxis {
         /// The rule.
         rule: Name,
@@ -69,7 +69,9 @@ pub enum PrecomputeError {
         parameter: Name,
     },
     /// The value depends on a swept iname that no axis stands for.
-    #[error("rule `{rule}`: its value depends on the swept iname `{iname}` beside its arguments, so `{iname}` must be a storage axis")]
+    #[error(
+        "rule `{rule}`: its value depends on the swept iname `{iname}` in addition to its arguments, so `{iname}` must be a storage axis"
+    )]
     HiddenAxis {
         /// The rule.
         rule: Name,
@@ -77,9 +79,7 @@ pub enum PrecomputeError {
         iname: Name,
     },
     /// What the value is made of changes while the swept loops run.
-    #[error(
-        "rule `{rule}`: `{writer}` writes `{array}` inside of the swept loops, where it may be read afterwards, so it cannot be read ahead of them"
-    )]
+    #[error("rule `{rule}`: `{writer}` writes `{array}` inside the swept loops, before it may be read, so it cannot be read ahead of them")]
     Changes {
         /// The rule.
         rule: Name,
@@ -89,7 +89,7 @@ pub enum PrecomputeError {
         writer: Name,
     },
     /// A name is in use.
-    #[error("rule `{rule}`: `{name}` is a name in kernel `{kernel}` already; choose another one")]
+    #[error("rule `{rule}`: `{name}` is already a name in kernel `{kernel}`; choose another one")]
     Taken {
         /// The kernel.
         kernel: Name,
@@ -109,7 +109,7 @@ pub enum PrecomputeError {
         given: usize,
     },
     /// The given footprint is not affine.
-    #[error("rule `{rule}`: argument {argument} of the footprint is not made of inames and parameters by sums and constant factors")]
+    #[error("rule `{rule}`: argument {argument} of the footprint is not affine in inames and parameters")]
     FootprintNotAffine {
         /// The rule.
         rule: Name,
@@ -117,7 +117,7 @@ pub enum PrecomputeError {
         argument: usize,
     },
     /// An existing iname is to fill an axis of one place.
-    #[error("rule `{rule}`: axis {axis} has one place alone, so iname `{iname}` cannot run over it; leave it out")]
+    #[error("rule `{rule}`: axis {axis} has only one element, so iname `{iname}` cannot run over it; leave it out")]
     ShortAxis {
         /// The rule.
         rule: Name,
@@ -127,7 +127,7 @@ pub enum PrecomputeError {
         iname: Name,
     },
     /// Existing inames have other values than are needed.
-    #[error("rule `{rule}`: its values are needed for `{needed}`, but the inames given have `{has}`; give names that are not in use")]
+    #[error("rule `{rule}`: its values are needed for `{needed}`, but the given inames cover `{has}`; use names that do not exist yet")]
     OtherDomain {
         /// The rule.
         rule: Name,
@@ -138,7 +138,7 @@ pub enum PrecomputeError {
     },
     /// The footprint is not bounded.
     #[error(
-        "rule `{rule}`: what is needed along axis {axis} has no length in terms of the kernel's parameters; sweep further inames, \
+        "rule `{rule}`: the length needed along axis {axis} is not an expression in the kernel's parameters; sweep more inames, \
          or give more outer inames"
     )]
     Unbounded {
@@ -148,13 +148,13 @@ pub enum PrecomputeError {
         axis: usize,
     },
     /// The footprint has no points.
-    #[error("rule `{rule}`: no value is ever needed: the domain of its users is empty")]
+    #[error("rule `{rule}`: no value is ever needed: the domain of its uses is empty")]
     Empty {
         /// The rule.
         rule: Name,
     },
     /// The footprint is not a set that a nest of loops runs over.
-    #[error("rule `{rule}`: the values needed, `{footprint}`, are not convex; ask for their bounding box")]
+    #[error("rule `{rule}`: the values needed, `{footprint}`, are not convex; request their bounding box")]
     NotConvex {
         /// The rule.
         rule: Name,
@@ -174,7 +174,7 @@ pub enum PrecomputeError {
         needed: usize,
     },
     /// The temporary is there, and its shape cannot be widened.
-    #[error("rule `{rule}`: temporary `{temporary}` is there with a shape that is not a constant; choose another name for it")]
+    #[error("rule `{rule}`: temporary `{temporary}` exists with a shape that is not constant; choose another name for it")]
     TemporaryShape {
         /// The rule.
         rule: Name,
@@ -182,7 +182,7 @@ pub enum PrecomputeError {
         temporary: Name,
     },
     /// The temporary is there, of another type.
-    #[error("rule `{rule}`: temporary `{temporary}` is there with another type; choose another name for it")]
+    #[error("rule `{rule}`: temporary `{temporary}` exists with another type; choose another name for it")]
     TemporaryType {
         /// The rule.
         rule: Name,
@@ -190,7 +190,7 @@ pub enum PrecomputeError {
         temporary: Name,
     },
     /// The temporary is there, in another memory.
-    #[error("rule `{rule}`: temporary `{temporary}` lives in {has:?} memory, not in {wanted:?}; choose another name for it")]
+    #[error("rule `{rule}`: temporary `{temporary}` is in {has:?} memory, not in {wanted:?}; choose another name for it")]
     TemporarySpace {
         /// The rule.
         rule: Name,

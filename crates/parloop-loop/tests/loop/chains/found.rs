@@ -158,8 +158,7 @@ instructions
     {
         let message = refusal(&kernel(strides, &format!("tag_array_axes w \"{step}\"")));
         let expected = format!(
-            "tag_array_axes: elements of `w` share memory by the strides that it has {which}, and the kernel writes to it, so other axis tags \
-             would change its numbers; make another array with the layout and copy"
+            "tag_array_axes: elements of `w` share memory through its strides {which} the change, and the kernel writes to it, so other axis tags would change the results; make another array with that layout and copy"
         );
         assert_eq!(message, expected);
     }
@@ -216,11 +215,10 @@ instructions
     }
     for step in ["privatize_temporaries_with_inames i", "split_iname i 2 inner_tag=ilp", "split_iname i 4 inner_tag=vec"] {
         let message = refusal(&kernel(step));
-        let expected = "elements of temporary `t` share memory by its strides, so it cannot have an entry for each value of an iname; give it a layout of its own";
+        let expected = "elements of temporary `t` share memory through its strides, so it cannot have an entry for each value of an iname; give it its own layout";
         assert!(message.ends_with(expected), "{message}");
     }
-    let expected = "assignment_to_subst: elements of `t` share memory by its strides, so an element may hold what was assigned to another one, \
-                    which is not a rule of its indices";
+    let expected = "assignment_to_subst: elements of `t` share memory through its strides, so an element may hold a value assigned to another, which a rule cannot express";
     assert_eq!(refusal(&kernel("assignment_to_subst t")), expected);
 }
 
@@ -429,7 +427,7 @@ realize_reduction force_scan=True
     for place in ["0", "n - 1 - i", "i - i % 2"] {
         let message = refusal(&kernel(place));
         assert!(
-            message.ends_with("the reduction over `j` is not a scan: `set` changes what it reduces from one value of `i` to the next"),
+            message.ends_with("the reduction over `j` is not a scan: `set` changes its operand from one value of `i` to the next"),
             "{message}"
         );
     }
