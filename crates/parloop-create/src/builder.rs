@@ -203,13 +203,13 @@ impl KernelBuilder {
         self
     }
 
-    /// Choices about code and checks.
+    /// Options for code and checks.
     pub fn options(mut self, options: KernelOptions) -> Self {
         self.options = options;
         self
     }
 
-    /// What code is written for.
+    /// The target of the generated code.
     pub fn target(mut self, target: Target) -> Self {
         self.target = Some(target);
         self

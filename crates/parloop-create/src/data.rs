@@ -286,7 +286,7 @@ impl Data {
         self
     }
 
-    /// Names of the user's.
+    /// User-defined tags.
     pub fn tags(mut self, tags: impl IntoIterator<Item = impl Into<Name>>) -> Data {
         self.user_tags = tags.into_iter().map(Into::into).collect();
         self

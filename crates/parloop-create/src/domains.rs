@@ -62,7 +62,7 @@ fn read_conditions(text: &str) -> Result<Set, IslError> {
     }
 }
 
-/// Puts numbers in the place of parameters that are fixed.
+/// Puts numbers in place of parameters that are fixed.
 pub(super) fn fix_parameters(making: &mut Making) -> Result<(), CreateError> {
     if !making.fixed.is_empty() {
         making.kernel = transform::fix_parameters(&making.kernel, &making.fixed).map_err(Box::new)?;

@@ -11,7 +11,7 @@ use parloop_isl::Name;
 use super::error::CreateError;
 use super::making::{Making, Pending};
 
-/// Gives each draft without an id one that no other has: `insn`, `insn_0`, `insn_1`, or what `id_prefix=` says in the place of `insn`.
+/// Gives each draft without an id one that no other has: `insn`, `insn_0`, `insn_1`, or what `id_prefix=` says in place of `insn`.
 pub(super) fn name_instructions(making: &mut Making) -> Result<(), CreateError> {
     let drafts = std::mem::take(&mut making.drafts);
     let mut given: BTreeSet<Name> = BTreeSet::new();

@@ -90,7 +90,7 @@ impl Number {
         }
     }
 
-    /// The integer that it is.
+    /// The value as an integer.
     pub fn integer(self) -> Option<i128> {
         match self {
             Number::Bool(truth) => Some(i128::from(truth)),

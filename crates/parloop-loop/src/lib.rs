@@ -28,7 +28,7 @@ pub mod syntax {
     pub use parloop_ir::syntax::*;
 }
 
-/// Callables: everything that an expression or an instruction can call, as one trait, and where names are looked up.
+/// Callables: everything that an expression or an instruction can call, as one trait, and name look-up.
 pub mod callable {
     pub use parloop_codegen::c_function::{Access, CFunction, SourceOptions};
     pub use parloop_ir::callable::*;

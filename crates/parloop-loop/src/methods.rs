@@ -35,7 +35,7 @@ fn names(given: impl IntoIterator<Item = impl Into<Name>>) -> Vec<Name> {
 /// ```
 ///
 /// # Errors
-/// Of each method: [`LoopError::NoEntry`] when there is no entry point or more than one, and [`LoopError::Transform`] with what the
+/// Of each method: [`LoopError::NoEntry`] if there is no entry point or more than one, and [`LoopError::Transform`] with what the
 /// transformation says. The program stays as it is.
 pub trait Transform {
     /// With its kernel changed by any transformation.

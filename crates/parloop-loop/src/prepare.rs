@@ -95,7 +95,7 @@ fn realize_reductions(program: &Program, target: Target) -> Result<Program, Loop
         let has_any = kernel.instructions.iter().any(|instruction| !instruction.reduction_inames().is_empty());
         has_any.then(|| reduce::realize(kernel, &Realization::default(), &type_of)).transpose().map_err(LoopError::from)
     })?;
-    // Accumulators, and calls that were inside of reductions, get their types.
+    // Accumulators, and calls that were inside reductions, get their types.
     if realized == *program { Ok(realized) } else { infer_types(&realized, target) }
 }
 
@@ -232,7 +232,7 @@ impl Generated {
     /// The first and the last value of an iname that the host loops over, in terms of the parameters and of the host loops `around` it.
     ///
     /// # Errors
-    /// When the solver has no answer.
+    /// If the solver fails.
     pub fn host_bounds(&self, iname: &Name, around: &[Name]) -> Result<(Expr, Expr), LoopError> {
         let bounds = lower::host_limits(&self.kernel, iname, around)?;
         let first = |bound: &Bound| {

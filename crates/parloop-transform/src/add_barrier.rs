@@ -26,12 +26,12 @@ pub struct Barrier {
     pub id: Option<Name>,
     /// The inames that it is within.
     pub within_inames: BTreeSet<Name>,
-    /// Names of the user's.
+    /// User-defined tags.
     pub tags: BTreeSet<Name>,
 }
 
 impl Barrier {
-    /// A barrier for all work items of a launch between those instructions, outside of all loops.
+    /// A barrier for all work items of a launch between those instructions, outside all loops.
     pub fn global(before: Query, after: Query) -> Barrier {
         Barrier { before, after, scope: SyncScope::Global, memory: None, id: None, within_inames: BTreeSet::new(), tags: BTreeSet::new() }
     }
@@ -57,7 +57,7 @@ pub enum AddBarrierError {
         /// The query.
         query: Query,
     },
-    /// There is no such iname.
+    /// Unknown iname.
     #[error(transparent)]
     Iname(#[from] InameError),
     /// The instructions after it cannot come after it.

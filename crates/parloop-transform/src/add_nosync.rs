@@ -12,7 +12,7 @@ use super::add_dependency::before;
 /// Which pairs of instructions need no barrier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoSync {
-    /// Among which work items.
+    /// The work items that wait.
     pub scope: SyncScope,
     /// The instructions that come first.
     pub source: Query,

@@ -12,7 +12,7 @@ use super::arrays::{UnknownArray, layout_of, set_layout};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddPaddingError {
-    /// There is no such array.
+    /// Unknown array.
     #[error("{0}")]
     UnknownArray(#[from] UnknownArray),
     /// It has no such axis, or that has no stride of its own.
@@ -71,7 +71,7 @@ pub fn add_padding(kernel: &LoopKernel, array: &Name, axis: usize, elements: u64
                 .and_then(|stride| u64::try_from(stride).ok())
                 .ok_or_else(|| none("an axis whose stride is not a constant"))?;
             let padded = stride.div_ceil(elements) * elements;
-            // What lies outside of it would have to move.
+            // What lies outside it would have to move.
             let is_outer = |other: &DimTag| match other {
                 DimTag::Stride(Stride::Fixed(other)) => fold::as_int(other).is_none_or(|other| other as u64 > stride),
                 DimTag::Stride(_) => true,

@@ -68,7 +68,7 @@ impl Prefetch {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddPrefetchError {
-    /// There is no such array.
+    /// Unknown array.
     #[error("{0}")]
     UnknownArray(#[from] UnknownArray),
     /// Nobody reads it.
@@ -297,7 +297,7 @@ fn range(iname: &Name, length: &Affine) -> Option<Set> {
     Some(Set::bounded(std::slice::from_ref(iname), vec![Constraint::not_negative(value), Constraint::not_negative(below)]))
 }
 
-/// Reads outside of the footprint become plain reads again.
+/// Reads outside the footprint become plain reads again.
 fn forget_rule(kernel: &mut LoopKernel, rule: &Name) -> Result<(), ExpandSubstError> {
     let Some(rule) = kernel.substitutions.get(rule).cloned() else { return Ok(()) };
     let rules = [(rule.name.clone(), rule.clone())].into();

@@ -18,7 +18,7 @@ pub enum AliasTemporariesError {
         kernel: Name,
         /// The name asked for.
         name: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
     /// It shares memory already.

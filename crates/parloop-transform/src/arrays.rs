@@ -16,7 +16,7 @@ pub struct UnknownArray {
     pub kernel: Name,
     /// The name asked for.
     pub array: Name,
-    /// What may have been meant.
+    /// Names that may have been meant.
     pub near: Near,
 }
 
@@ -55,7 +55,7 @@ pub(super) fn type_of_temporary(kernel: &LoopKernel, temporary: &Name) -> Option
     })
 }
 
-/// Puts a layout in the place of an array's.
+/// Puts a layout in place of an array's.
 pub(super) fn set_layout(kernel: &mut LoopKernel, array: &Name, new: Layout) {
     if let Some(temporary) = kernel.temporaries.get_mut(array) {
         temporary.layout = new;

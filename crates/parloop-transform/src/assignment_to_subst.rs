@@ -116,7 +116,7 @@ pub enum AssignmentToSubstError {
         definition: Name,
         /// The reader.
         instruction: Name,
-        /// The indices of the element, where they are known.
+        /// The indices of the element, if known.
         index: ElementIndex,
     },
     /// What was assigned to one element may be read in another.
@@ -149,7 +149,7 @@ pub enum AssignmentToSubstError {
         /// The index.
         iname: Name,
     },
-    /// The solver has no answer.
+    /// The solver failed.
     #[error(transparent)]
     Solver(#[from] IslError),
     /// A call of a rule does not fit it.

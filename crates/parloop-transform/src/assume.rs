@@ -17,7 +17,7 @@ pub enum AssumeError {
         kernel: Name,
         /// The name.
         name: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
     /// A set with dimensions.

@@ -59,10 +59,10 @@ impl Buffer {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BufferArrayError {
-    /// There is no such array.
+    /// Unknown array.
     #[error("{0}")]
     UnknownArray(#[from] UnknownArray),
-    /// There is no such iname.
+    /// Unknown iname.
     #[error("kernel `{kernel}` has no iname `{iname}`")]
     UnknownIname {
         /// The kernel.
@@ -142,12 +142,12 @@ pub enum BufferArrayError {
         /// The instruction.
         instruction: Name,
     },
-    /// The solver has no answer.
+    /// The solver failed.
     #[error(transparent)]
     Isl(#[from] IslError),
 }
 
-/// Lets instructions use a temporary in the place of an array: it is filled with what they touch over a sweep, and stored behind them.
+/// Lets instructions use a temporary in place of an array: it is filled with what they touch over a sweep, and stored behind them.
 ///
 /// ```
 /// use parloop_loop::create::make_kernel;

@@ -25,7 +25,7 @@ pub enum CollectFactorsError {
         kernel: Name,
         /// The name asked for.
         variable: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
     /// Nobody adds to it.
@@ -60,7 +60,7 @@ pub enum CollectFactorsError {
         /// The variable.
         variable: Name,
     },
-    /// The solver has no answer.
+    /// The solver failed.
     #[error(transparent)]
     Isl(#[from] IslError),
 }

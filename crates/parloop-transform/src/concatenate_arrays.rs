@@ -22,7 +22,7 @@ pub enum ConcatenateArraysError {
         kernel: Name,
         /// The name asked for.
         array: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
     /// The name of the result is in use.

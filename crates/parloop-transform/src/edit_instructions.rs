@@ -50,7 +50,7 @@ pub fn tag_instructions(kernel: &LoopKernel, tag: &Name, query: &Query) -> LoopK
     })
 }
 
-/// Why instructions cannot be put inside of inames.
+/// Why instructions cannot be put inside inames.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddInamesError {
@@ -87,7 +87,7 @@ pub enum AddInamesError {
     /// A call of a substitution rule that does not fit it.
     #[error(transparent)]
     Rules(#[from] ExpandSubstError),
-    /// There is no such iname.
+    /// Unknown iname.
     #[error(transparent)]
     Iname(#[from] InameError),
 }
@@ -97,7 +97,7 @@ fn values_of(point: &BTreeMap<Name, i64>) -> String {
     values.join(", ")
 }
 
-/// Puts instructions inside of further inames: they are done for each of their values.
+/// Puts instructions inside further inames: they are done for each of their values.
 ///
 /// # Errors
 /// When there is no such iname, or one that may have no values.
@@ -192,7 +192,7 @@ pub enum RemoveInamesError {
     /// A call of a substitution rule that does not fit it.
     #[error(transparent)]
     Rules(#[from] ExpandSubstError),
-    /// There is no such iname.
+    /// Unknown iname.
     #[error(transparent)]
     Iname(#[from] InameError),
 }

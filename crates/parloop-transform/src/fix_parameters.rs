@@ -1,4 +1,4 @@
-//! `fix_parameters`: numbers in the place of parameters and arguments.
+//! `fix_parameters`: numbers in place of parameters and arguments.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -42,14 +42,14 @@ impl From<f64> for Fixed {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FixParametersError {
-    /// There is no such parameter.
+    /// Unknown parameter.
     #[error("kernel `{kernel}` has no parameter or scalar argument `{name}`{near}")]
     Unknown {
         /// The kernel.
         kernel: Name,
         /// The name.
         name: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
     /// The name stands for something else than a number that is passed.
@@ -97,8 +97,8 @@ pub enum FixParametersError {
     Isl(#[from] IslError),
 }
 
-/// Puts numbers in the place of parameters or arguments by name: in domains, assumptions, shapes and all expressions. Arguments that are
-/// fixed are gone from the list of arguments.
+/// Puts numbers in place of parameters or arguments by name: in domains, assumptions, shapes and all expressions. Arguments that are fixed
+/// are gone from the list of arguments.
 ///
 /// ```
 /// use std::collections::BTreeMap;

@@ -75,7 +75,7 @@ pub enum FuseKernelsError {
         /// In what.
         what: &'static str,
     },
-    /// The solver has no answer.
+    /// The solver failed.
     #[error(transparent)]
     Isl(#[from] IslError),
 }

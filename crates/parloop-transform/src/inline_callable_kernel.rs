@@ -1,4 +1,4 @@
-//! `inline_callable_kernel`: the instructions of a called kernel in the place of its calls.
+//! `inline_callable_kernel`: the instructions of a called kernel in place of its calls.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use super::merge::kernel_names;
 use super::remove_unused_inames::remove_unused_inames;
 use super::replace::InameError;
 
-/// Why a kernel cannot be put in the place of its calls.
+/// Why a kernel cannot be put in place of its calls.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InlineError {
@@ -29,7 +29,7 @@ pub enum InlineError {
     NoKernel {
         /// The name.
         name: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
     /// The kernel calls itself.
@@ -85,8 +85,8 @@ pub enum InlineError {
     Solver(#[from] IslError),
 }
 
-/// The program with the instructions of a kernel in the place of all calls of it; what nobody calls then is gone. The instructions keep
-/// the predicates of the call, and are run behind what the call depends on and before what depends on it.
+/// The program with the instructions of a kernel in place of all calls of it; what nobody calls then is gone. The instructions keep the
+/// predicates of the call, and are run behind what the call depends on and before what depends on it.
 ///
 /// ```
 /// use parloop_loop::create::KernelBuilder;
@@ -340,7 +340,7 @@ impl<'a> Inlining<'a> {
         }
     }
 
-    /// The caller with the callee's instructions in the place of the call.
+    /// The caller with the callee's instructions in place of the call.
     fn inline(mut self, call: &Instruction) -> Result<LoopKernel, InlineError> {
         let mut kernel = self.caller.clone();
         self.add_names(&mut kernel, call)?;
@@ -435,7 +435,7 @@ impl<'a> Inlining<'a> {
 
     /// A set of the callee's in the caller's names.
     fn set(&self, set: &Set) -> Result<Set, InlineError> {
-        // Arguments first get names that nobody else has, since what is passed may use the same names.
+        // Arguments first get unique names, since the passed expressions may use the same names.
         let apart = |name: &Name| Name::from(format!("pl_passed_{name}"));
         let mut set = set.rename(&|name| match self.values.contains_key(name) {
             true => Some(apart(name)),

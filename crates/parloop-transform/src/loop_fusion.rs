@@ -42,7 +42,7 @@ pub enum LoopFusionError {
         /// The inames.
         inames: Vec<Name>,
     },
-    /// There is no such iname.
+    /// Unknown iname.
     #[error(transparent)]
     Iname(#[from] InameError),
     /// The substitution rules cannot be expanded.
@@ -57,8 +57,8 @@ impl From<IslError> for LoopFusionError {
 }
 
 /// Groups the candidates into as few loops as dependencies and memory accesses let them become, greedily from the first ones on. Each group
-/// has a name made of `prefix`. Loops are in one group if they are inside of the same loops, no other loop must run between them, and no
-/// value is used in an iteration before the one that computes it. Candidates of one concurrent tag are one group.
+/// has a name made of `prefix`. Loops are in one group if they are inside the same loops, no other loop must run between them, and no value
+/// is used in an iteration before the one that computes it. Candidates of one concurrent tag are one group.
 ///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, transform::{get_kennedy_unweighted_fusion_candidates, rename_inames_in_batch}};
@@ -136,7 +136,7 @@ impl<'a> Nests<'a> {
         Nests { paths }
     }
 
-    /// The inames outside of one: everything within that one is within them, and something else is too.
+    /// The inames outside one: everything within that one is within them, and something else is too.
     fn outer(&self, iname: &Name) -> BTreeSet<Name> {
         let mut with = self.paths.iter().filter(|(path, _)| path.contains(iname)).map(|(path, _)| path);
         let mut shared = with.next().cloned().unwrap_or_default();
@@ -168,14 +168,14 @@ fn reduction_paths<'a>(expr: &Expr, outer: &BTreeSet<Name>, id: &'a Name, paths:
     }
 }
 
-/// What runs, as a whole, inside of the outer loops.
+/// What runs, as a whole, inside the outer loops.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Node {
     /// A loop that may be fused.
     Candidate(Name),
     /// Other loops that share inames, by one of these.
     Nest(Name),
-    /// An instruction outside of these.
+    /// An instruction outside these.
     Instruction(Name),
 }
 

@@ -22,7 +22,7 @@ use super::simplify_indices::simplified;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PackError {
-    /// There is no such kernel.
+    /// Unknown kernel.
     #[error("the program has no kernel `{function}`, so its arguments cannot be packed; merge or register it first")]
     NoKernel {
         /// The name.
@@ -59,7 +59,7 @@ pub enum PackError {
     /// What is known of a part is not enough.
     #[error(transparent)]
     Infer(#[from] InferError),
-    /// The solver has no answer.
+    /// The solver failed.
     #[error(transparent)]
     Isl(#[from] IslError),
 }
@@ -198,7 +198,7 @@ impl<'k> Packing<'k> {
         Ok(left.is_empty()?)
     }
 
-    /// What is passed in the place of a part: a temporary of the argument's shape, filled if it is asked for.
+    /// What is passed in place of a part: a temporary of the argument's shape, filled if it is asked for.
     fn stand_in(&mut self, place: usize, part: &Arc<SubArray>, is_filled: bool) -> Result<Expr, PackError> {
         let argument = &self.callee.arguments[place];
         let lengths = self.lengths(place)?;

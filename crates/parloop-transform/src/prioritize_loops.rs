@@ -1,4 +1,4 @@
-//! `prioritize_loops`: which loops are outside of which.
+//! `prioritize_loops`: which loops are outside which.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,13 +11,13 @@ use super::replace::{self, InameError};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrioritizeLoopsError {
-    /// A loop would be outside of itself.
+    /// A loop would be outside itself.
     #[error("loops cannot nest as {}: this and earlier priorities put each outside the next", chain(.cycle))]
     Cycle {
         /// The inames of the cycle, the first one again at the end.
         cycle: Vec<Name>,
     },
-    /// There is no such iname.
+    /// Unknown iname.
     #[error(transparent)]
     Iname(#[from] InameError),
 }
@@ -56,7 +56,7 @@ pub fn prioritize_loops(kernel: &LoopKernel, inames: &[Name]) -> Result<LoopKern
     }
 }
 
-/// Inames each of which is outside of the next, by some chain, and the last of which is the first again.
+/// Inames each of which is outside the next, by some chain, and the last of which is the first again.
 fn find_cycle(chains: &BTreeSet<Vec<Name>>) -> Option<Vec<Name>> {
     let mut inside: BTreeMap<&Name, BTreeSet<&Name>> = BTreeMap::new();
     for pair in chains.iter().flat_map(|chain| chain.windows(2)) {

@@ -1,5 +1,5 @@
 //! `privatize_temporaries_with_inames`: a temporary gets an entry of its own for each value of some inames. Inames whose values run at once
-//! (`ilp`, `vec`) need that for every temporary that is written inside of them.
+//! (`ilp`, `vec`) need that for every temporary that is written inside them.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +28,7 @@ pub enum PrivatizeError {
         /// The temporary.
         temporary: Name,
     },
-    /// There is no such iname.
+    /// Unknown iname.
     #[error("privatize_temporaries_with_inames: kernel `{kernel}` has no iname `{iname}`")]
     UnknownIname {
         /// The kernel.
@@ -36,7 +36,7 @@ pub enum PrivatizeError {
         /// The name.
         iname: Name,
     },
-    /// There is no such temporary.
+    /// Unknown temporary.
     #[error("privatize_temporaries_with_inames: kernel `{kernel}` has no temporary `{temporary}`")]
     UnknownTemporary {
         /// The kernel.
@@ -58,7 +58,7 @@ pub enum PrivatizeError {
         /// Its inames.
         second_inames: BTreeSet<Name>,
     },
-    /// An instruction outside of the inames uses the temporary.
+    /// An instruction outside the inames uses the temporary.
     #[error(
         "temporary `{temporary}` needs one entry for each value of `{iname}`, but `{instruction}` uses it outside `{iname}`; run that instruction in the iname as well: add_inames_to_insn"
     )]
@@ -113,7 +113,7 @@ pub enum PrivatizeError {
     /// A rule that is called does not fit.
     #[error(transparent)]
     Rule(#[from] ExpandSubstError),
-    /// The solver has no answer.
+    /// The solver failed.
     #[error(transparent)]
     Isl(#[from] IslError),
 }
@@ -122,7 +122,8 @@ fn names(inames: &BTreeSet<Name>) -> String {
     if inames.is_empty() { "no iname".to_owned() } else { inames.iter().map(|iname| format!("`{iname}`")).collect::<Vec<_>>().join(", ") }
 }
 
-/// Gives each value of the inames its own entry in the temporaries that are written inside of them and do not have one; in those of `only`, if given.
+/// Gives each value of the inames its own entry in the temporaries that are written inside them and do not have one; in those of `only`, if
+/// given.
 ///
 /// # Errors
 /// Unknown names, and uses of such a temporary that would not know which entry is meant.

@@ -14,14 +14,14 @@ use super::extract_subst::call_of;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReductionArgToSubstRuleError {
-    /// There is no such iname.
+    /// Unknown iname.
     #[error("kernel `{kernel}` has no iname `{iname}`{near}")]
     UnknownIname {
         /// The kernel.
         kernel: Name,
         /// The name asked for.
         iname: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
     /// No reduction is over just these.

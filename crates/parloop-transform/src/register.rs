@@ -32,7 +32,7 @@ pub enum RegisterError {
     NoKernel {
         /// The name.
         name: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
     /// A call does not fit, or a look-up does not answer.

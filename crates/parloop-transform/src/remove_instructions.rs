@@ -36,7 +36,7 @@ pub fn remove_instructions(kernel: &LoopKernel, query: &Query) -> LoopKernel {
     LoopKernel { instructions: kept.into_iter().map(without).collect(), ..kernel.clone() }
 }
 
-/// The dependencies, with those of removed instructions in the place of these.
+/// The dependencies, with those of removed instructions in place of these.
 fn behind(depends_on: &BTreeSet<Name>, removed: &BTreeMap<&Name, &Arc<Instruction>>) -> BTreeSet<Name> {
     let (mut found, mut seen) = (BTreeSet::new(), BTreeSet::new());
     let mut open: Vec<&Name> = depends_on.iter().collect();

@@ -14,14 +14,14 @@ use super::rewrite::{self, Scope};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RenameArgumentError {
-    /// There is no such argument.
+    /// Unknown argument.
     #[error("kernel `{kernel}` has no argument `{argument}`{near}")]
     Unknown {
         /// The kernel.
         kernel: Name,
         /// The argument.
         argument: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
     /// The name is in use.

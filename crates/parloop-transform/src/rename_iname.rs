@@ -1,4 +1,4 @@
-//! `rename_iname`, `rename_inames`, `rename_inames_in_batch`: other names for inames, or one iname in the place of several.
+//! `rename_iname`, `rename_inames`, `rename_inames_in_batch`: other names for inames, or one iname in place of several.
 
 use std::collections::BTreeMap;
 
@@ -220,7 +220,7 @@ fn check(kernel: &LoopKernel, scope: &Scope, old: &[Name], new: &Name, rename: &
     Ok(())
 }
 
-/// Whether an instruction uses such inames in reductions alone that stand side by side, none inside of another.
+/// Whether an instruction uses such inames in reductions alone that stand side by side, none inside another.
 fn are_apart(instruction: &Instruction, inames: &[&Name]) -> bool {
     let is_one = |name: &Name| inames.contains(&name);
     let is_nested = |expr: &Expr| match expr {
@@ -238,7 +238,7 @@ fn are_apart(instruction: &Instruction, inames: &[&Name]) -> bool {
         && instruction.exprs().into_iter().all(|expr| !expr.any(&mut |part| is_nested(part)) && !outside(expr))
 }
 
-/// The expression with nothing in the place of its reductions.
+/// The expression with nothing in place of its reductions.
 fn without_reductions(expr: &Expr) -> Expr {
     match expr {
         Expr::Reduction(_) => Expr::int(0),
@@ -250,7 +250,7 @@ fn renamed(domain: &Set, old: &Name, new: &Name) -> Result<Set, IslError> {
     domain.rename(&|name| (name == old).then(|| new.clone()))
 }
 
-/// The kernel with `new`, which is there, in the place of `old`.
+/// The kernel with `new`, which is there, in place of `old`.
 fn merge(kernel: &LoopKernel, scope: &Scope, old: &Name, new: &Name) -> Result<LoopKernel, RenameInamesError> {
     check_values(kernel, old, new)?;
     let group = Group::rename(old, new);

@@ -1,4 +1,4 @@
-//! Inames in the place of others, in instructions, rules, priorities and domains: what splitting, joining, renaming and duplicating share.
+//! Inames in place of others, in instructions, rules, priorities and domains: what splitting, joining, renaming and duplicating share.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use super::rewrite::{self, Scope};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InameError {
-    /// There is no such iname.
+    /// Unknown iname.
     #[error("kernel `{kernel}` has no iname `{iname}`{near}")]
     Unknown {
         /// The kernel.
         kernel: Name,
         /// The name that was asked for.
         iname: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
     /// A name is in use.
@@ -113,7 +113,7 @@ pub(crate) fn fresh(kernel: &LoopKernel, names: &mut UniqueNames, wanted: Option
     }
 }
 
-/// A set with an expression in the place of a name, if it has that name.
+/// A set with an expression in place of a name, if it has that name.
 pub(crate) fn put(set: &Set, name: &Name, by: &Affine) -> Result<Set, IslError> {
     if set.has_dim(name) || set.params().contains(name) { set.substitute(name, by) } else { Ok(set.clone()) }
 }
@@ -350,7 +350,7 @@ impl Domains<'_> {
         Ok(written)
     }
 
-    /// Whether instructions inside or outside of the scope use a dimension of the domain.
+    /// Whether instructions inside or outside the scope use a dimension of the domain.
     fn is_used(&self, domain: &Set, inside: bool) -> bool {
         let used = rewrite::inames_used_by(self.kernel, self.scope.instructions(self.kernel, inside));
         domain.dims().iter().any(|dim| used.contains(dim))

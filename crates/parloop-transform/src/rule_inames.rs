@@ -15,7 +15,7 @@ use super::replace::InameError;
 /// get copies of the iname. Where bounds of another iname depend on it, it stays; the rule cannot be expanded then.
 ///
 /// # Errors
-/// When the solver has no answer.
+/// If the solver fails.
 pub fn separate_rule_inames(kernel: &LoopKernel) -> Result<LoopKernel, IslError> {
     let rules = &kernel.substitutions;
     if !rules.values().any(|rule| !rule.body.reduction_inames().is_empty()) {

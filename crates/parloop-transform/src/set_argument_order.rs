@@ -8,14 +8,14 @@ use parloop_isl::Name;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArgumentOrderError {
-    /// There is no such argument.
+    /// Unknown argument.
     #[error("kernel `{kernel}` has no argument `{argument}`{near}")]
     Unknown {
         /// The kernel.
         kernel: Name,
         /// The argument.
         argument: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
     /// An argument is named twice.

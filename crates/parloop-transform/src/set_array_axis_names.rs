@@ -9,10 +9,10 @@ use super::arrays::{UnknownArray, layout_of, set_layout};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetArrayAxisNamesError {
-    /// There is no such array.
+    /// Unknown array.
     #[error("{0}")]
     UnknownArray(#[from] UnknownArray),
-    /// The number of names is not that of the axes.
+    /// The number of names does not match the number of axes.
     #[error("array `{array}` has {axes} axes, but {names} names were given")]
     WrongCount {
         /// The array.

@@ -15,7 +15,7 @@ pub enum SetTemporaryAddressSpaceError {
         kernel: Name,
         /// The name asked for.
         name: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
     /// Constant memory is never written, but the temporary is.

@@ -24,10 +24,10 @@ pub struct AxisSplit {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SplitArrayAxisError {
-    /// There is no such array.
+    /// Unknown array.
     #[error("{0}")]
     UnknownArray(#[from] UnknownArray),
-    /// There is no such axis.
+    /// Unknown axis.
     #[error("array `{array}` has no axis {axis}; it has {axes}, counted from 0")]
     NoAxis {
         /// The array.
@@ -77,7 +77,7 @@ pub enum SplitArrayAxisError {
         /// The array.
         array: Name,
     },
-    /// The solver has no answer.
+    /// The solver failed.
     #[error("{0}")]
     Solver(#[from] IslError),
 }

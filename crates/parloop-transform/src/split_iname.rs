@@ -179,7 +179,7 @@ impl Parts<'_> {
         Ok(Parts { iname: iname.into(), outer, inner, split })
     }
 
-    /// The kernel with the parts in the place of the iname, which is `value`, and in the domains as `forward` says.
+    /// The kernel with the parts in place of the iname, which is `value`, and in the domains as `forward` says.
     pub fn replace(
         &self,
         kernel: &LoopKernel,

@@ -22,7 +22,7 @@ pub enum SplitReductionError {
         /// How many values it takes.
         operands: usize,
     },
-    /// There is no such iname.
+    /// Unknown iname.
     #[error(transparent)]
     Iname(#[from] InameError),
 }

@@ -49,7 +49,7 @@ pub enum TagArrayAxesError {
         /// `before` or `after`.
         which: &'static str,
     },
-    /// There is no such array.
+    /// Unknown array.
     #[error("{0}")]
     UnknownArray(#[from] UnknownArray),
     /// The text is not a list of tags.
@@ -60,7 +60,7 @@ pub enum TagArrayAxesError {
         /// What is wrong.
         reason: DimTagError,
     },
-    /// The number of tags is not that of the axes.
+    /// The number of tags does not match the number of axes.
     #[error("array `{array}` has {axes} axes, but {tags} tags were given")]
     WrongCount {
         /// The array.

@@ -94,7 +94,7 @@ pub enum TagInamesError {
         /// The part of the text.
         entry: String,
     },
-    /// Text that is not a tag.
+    /// An invalid tag.
     #[error(transparent)]
     Text(#[from] TagError),
     /// Two tags that both say where the iname is run.
@@ -113,7 +113,7 @@ pub enum TagInamesError {
         /// `group` or `local`.
         kind: &'static str,
     },
-    /// There is no such iname.
+    /// Unknown iname.
     #[error(transparent)]
     Iname(#[from] InameError),
 }

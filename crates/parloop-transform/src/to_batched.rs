@@ -43,7 +43,7 @@ pub enum ToBatchedError {
         kernel: Name,
         /// The name asked for.
         argument: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
     /// The number of batches is not an affine expression.

@@ -20,7 +20,7 @@ pub enum UnprivatizeError {
         kernel: Name,
         /// The name asked for.
         temporary: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
     /// A use whose entry is not that of the iname's value.
@@ -40,7 +40,7 @@ pub enum UnprivatizeError {
         /// The axis, counted from 0.
         axis: usize,
     },
-    /// A use outside of the loop.
+    /// A use outside the loop.
     #[error("`{instruction}` uses `{temporary}` but does not run in `{iname}`; values of other iterations would be lost")]
     Outside {
         /// The temporary.
@@ -74,7 +74,7 @@ pub enum UnprivatizeError {
         /// Two instances, of which one would read what the other writes.
         violation: Box<Violation>,
     },
-    /// The solver has no answer.
+    /// The solver failed.
     #[error(transparent)]
     Isl(#[from] IslError),
 }

@@ -1,4 +1,4 @@
-//! Temporaries whose values never outlive a turn of the loops around them: what other turns do to their memory makes no difference.
+//! Temporaries whose values do not outlive an iteration of the loops around them: other iterations cannot conflict with them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,30 +14,30 @@ use super::violation::{Cause, Instance, Violation};
 use super::ways::{agree, difference, push_if_possible};
 use super::{Dependences, Placement, time};
 
-/// How far the values of a variable live.
+/// How long the values of a variable live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// In one turn: that many of the first steps of all times are the same.
+    /// Within one iteration: that many leading steps of all times are equal.
     Turn(usize),
     /// As long as the kernel runs.
     Everything,
-    /// As created, the kernel reads it before anything is written: that order gives it no meaning, and dependencies alone say what comes first.
+    /// As created, the kernel reads it before it is written: that order is meaningless, and only dependencies decide.
     Undefined,
 }
 
-/// Whether a write sets what a read sees, conditions of the data aside.
+/// Whether a write produces the value of a read, ignoring data-dependent conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cover {
-    /// Not that it is known.
+    /// Not known.
     No,
-    /// At the same values of all inames, whatever their bounds are.
+    /// At the same values of all inames, for any bounds.
     Plain,
-    /// As the solver says, where bounds are known.
+    /// According to the solver, where bounds are known.
     Solved,
 }
 
 impl<'k> Dependences<'_, 'k> {
-    /// How far the values of a variable live, of which these are all accesses.
+    /// How long the values of a variable live; these are all its accesses.
     pub(super) fn reach(&self, touches: &[Touch<'k>], paths: &Paths) -> Result<Reach, IslError> {
         Ok(match self.local_depth(touches, paths)? {
             Some(depth) => Reach::Turn(depth),
@@ -46,7 +46,7 @@ impl<'k> Dependences<'_, 'k> {
         })
     }
 
-    /// Whether some read of a temporary comes before all that may write the element, as created.
+    /// Whether, as created, some read of a temporary comes before every write of the element.
     fn has_undefined_read(&self, touches: &[Touch<'k>]) -> Result<bool, IslError> {
         let is_plain =
             |touch: &Touch<'_>| self.facts.kernel.temporaries.get(&touch.root).is_some_and(|temporary| temporary.initializer.is_none());
@@ -65,7 +65,7 @@ impl<'k> Dependences<'_, 'k> {
         Ok(false)
     }
 
-    /// The points at which a read was done as created: some that was moved ahead may take more than those it stands for need.
+    /// The points at which a read happened as created: a read that was moved ahead may cover more than its uses need.
     fn meant(&self, read: &Touch<'k>) -> Result<Set, IslError> {
         let dims: Vec<Name> = read.inames(self.facts).into_iter().collect();
         let mut meant = Set::empty(&[], &dims);
@@ -94,7 +94,7 @@ impl<'k> Dependences<'_, 'k> {
             pair.times = Some((early, late));
             let comparison = time::compare(&pair, (Side::First, &early.steps), (Side::Second, &late.steps))?;
             let touching = pair.touching()?;
-            // A value that is not an expression of inames and parameters may be the one that is needed, wherever it stands.
+            // A value that is not an expression of inames and parameters may always be the needed one.
             let is_opaque = |constraint: &Constraint| constraint.affine.names().iter().any(|name| Opaque::is_name(name));
             let is_unknown = |param: &Name| Opaque::is_name(param) || Pair::is_marked(param);
             if !comparison.is_exact || comparison.earlier.iter().flatten().any(is_opaque) || touching.params().iter().any(is_unknown) {
@@ -110,8 +110,8 @@ impl<'k> Dependences<'_, 'k> {
         if early.is_empty() || late.is_empty() { Ok(everywhere()) } else { Ok(defined) }
     }
 
-    /// A variable whose values another one overwrites that shares its memory, unless each turn of the loops around both uses one after the
-    /// other, and sets it anew.
+    /// A variable whose values are overwritten by another one in the same memory, unless each iteration of the loops around both uses one
+    /// after the other and sets it first.
     pub(super) fn clash(&self, touches: &[Touch<'k>], paths: &Paths) -> Result<Option<Violation>, IslError> {
         let mut by_name: BTreeMap<&Name, Vec<&Touch<'k>>> = BTreeMap::new();
         touches
@@ -161,7 +161,7 @@ impl<'k> Dependences<'_, 'k> {
         Some(turns)
     }
 
-    /// Whether all of the one accesses stand before all of the others in the innermost body around both.
+    /// Whether all accesses of one come before all accesses of the other in the innermost body around both.
     fn come_first(&self, one: &[&Touch<'k>], others: &[&Touch<'k>], depth: usize, paths: &Paths) -> bool {
         let place = |touch: &&Touch<'k>| {
             paths.get(&self.facts.kernel.instructions[touch.at].id).and_then(|path| path.stops.get(depth)).map(|stop| stop.0)
@@ -169,7 +169,7 @@ impl<'k> Dependences<'_, 'k> {
         one.iter().filter_map(place).max() < others.iter().filter_map(place).min()
     }
 
-    /// Whether each read sees a write of the same turn.
+    /// Whether each read sees a write of the same iteration.
     fn are_set_in_each_turn(&self, touches: &[&Touch<'k>], turns: &[Name]) -> Result<bool, IslError> {
         let steps: Vec<TimeStep> = turns.iter().map(|iname| TimeStep::Loop(Expr::Variable(iname.clone()))).collect();
         for read in touches.iter().filter(|touch| !touch.access.write) {
@@ -184,8 +184,8 @@ impl<'k> Dependences<'_, 'k> {
         Ok(true)
     }
 
-    /// How many of the first steps all times of a temporary share such that, as created, each read sees a write with the same values of
-    /// these steps, and the schedule keeps what has other values of them apart. `None` if there is no such number.
+    /// The number of leading steps for which, as created, each read of a temporary sees a write with equal steps, and the schedule keeps
+    /// accesses with different steps apart. `None` if there is no such number.
     fn local_depth(&self, touches: &[Touch<'k>], paths: &Paths) -> Result<Option<usize>, IslError> {
         let Some(first) = touches.first() else { return Ok(None) };
         let is_one = touches.iter().all(|touch| touch.access.name == first.access.name);
@@ -208,7 +208,7 @@ impl<'k> Dependences<'_, 'k> {
         Ok(self.is_kept_apart(&both, depth, paths)?.then_some(depth))
     }
 
-    /// Whether whatever a read sees was written before, with the same values of the first steps and of the inames.
+    /// Whether the value of each read was written before, with equal leading steps and inames.
     pub(super) fn is_covered(
         &self,
         read: &Touch<'k>,
@@ -238,14 +238,14 @@ impl<'k> Dependences<'_, 'k> {
             if cover == Cover::No {
                 continue;
             }
-            // Bounds that the kernel computes are the same for both where the loop is around both.
+            // Bounds that the kernel computes are the same for both if the loop is around both.
             let is_around = |iname: &Name| at[..shared].contains(&TimeStep::Loop(Expr::Variable(iname.clone())));
             if cover == Cover::Solved && !write.computed.iter().all(is_around) {
                 continue;
             }
             let is_known = |name: &Name| cover == Cover::Plain || turn.contains(name) || !self.facts.kernel.inames.contains_key(name);
             let is_fixed = |condition: &Expr| self.stays(condition, (write.at, read.at), &is_known);
-            // What the read asks for too holds where it happens.
+            // Conditions that the read has too hold where it happens.
             let open: Vec<(&Expr, bool)> = write
                 .open
                 .iter()
@@ -254,7 +254,7 @@ impl<'k> Dependences<'_, 'k> {
                 .collect();
             match open[..] {
                 [] => return Ok(true),
-                // A write where something holds and one where it does not are one without a condition.
+                // A write under a condition and one under its negation form an unconditional write.
                 [(condition, value)] if is_fixed(condition) => {
                     if halves.contains(&(condition, !value)) {
                         return Ok(true);
@@ -267,8 +267,8 @@ impl<'k> Dependences<'_, 'k> {
         Ok(false)
     }
 
-    /// Whether a condition has the same value for two instructions of a turn: inames have values that are known to be the same, and what else
-    /// it reads is set before both.
+    /// Whether a condition has the same value for two instructions of an iteration: its inames are known to be equal, and its other
+    /// variables are set before both.
     fn stays(&self, condition: &Expr, (first, second): (usize, usize), is_known: &dyn Fn(&Name) -> bool) -> bool {
         let time = |at: usize, name: &Name| self.time_for(at, name);
         let is_set_before = |name: &Name, writer: usize| {
@@ -290,7 +290,7 @@ impl<'k> Dependences<'_, 'k> {
         })
     }
 
-    /// When an instruction used a variable, if that was at one time of its own.
+    /// When an instruction used a variable, if at a single time of its own.
     pub(super) fn time_for(&self, at: usize, variable: &Name) -> Option<Vec<TimeStep>> {
         match <[Time; 1]>::try_from(self.facts.kernel.instructions[at].origin.times_for(variable)) {
             Ok([time]) if time.given.is_empty() => Some(time.steps),
@@ -298,7 +298,7 @@ impl<'k> Dependences<'_, 'k> {
         }
     }
 
-    /// Whether each element that is read is written at the same values of some steps, conditions of the data aside.
+    /// Whether each element that is read is written at equal values of some steps, ignoring data-dependent conditions.
     fn covers(&self, write: &Touch<'k>, read: &Touch<'k>, steps: &[TimeStep]) -> Result<Cover, IslError> {
         let (Some(to), Some((from, anywhere))) = (write.known_indices(), self.elements(read)?) else { return Ok(Cover::No) };
         let (outer, inner) = (write.inames(self.facts), read.inames(self.facts));
@@ -326,8 +326,8 @@ impl<'k> Dependences<'_, 'k> {
         }
     }
 
-    /// The indices of the elements that an access may touch: where only the data knows one, it is anywhere in its axis. `None` if the length
-    /// of the axis is not known.
+    /// The indices of the elements that an access may touch: a data-dependent index may be anywhere in its axis. `None` if the length of
+    /// the axis is unknown.
     fn elements(&self, touch: &Touch<'k>) -> Result<Option<(Vec<Affine>, Set)>, IslError> {
         if let Some(known) = touch.known_indices() {
             return Ok(Some((known.into_iter().cloned().collect(), Set::universe(&[], &[]))));
@@ -353,8 +353,8 @@ impl<'k> Dependences<'_, 'k> {
         Ok(Some((indices, Set::bounded(&dims, bounds))))
     }
 
-    /// Whether accesses with different values of the first steps are in different turns of the schedule's loops, or have copies of their
-    /// own, and those that read what others with the same values wrote are not.
+    /// Whether accesses with different leading steps are in different iterations of the schedule's loops or use separate copies, and reads
+    /// are in the same iteration as the writes they see.
     fn is_kept_apart(&self, all: &[(&Touch<'k>, &[TimeStep])], depth: usize, paths: &Paths) -> Result<bool, IslError> {
         let instructions = &self.facts.kernel.instructions;
         let mut turns: Option<Vec<Name>> = None;
@@ -387,7 +387,7 @@ impl<'k> Dependences<'_, 'k> {
         Ok(true)
     }
 
-    /// Whether no two accesses with different values of the first steps touch one element of one copy in the same turn.
+    /// Whether accesses with different leading steps never touch the same element of the same copy in one iteration.
     fn is_separated(
         &self,
         one: &Touch<'k>,
@@ -396,7 +396,7 @@ impl<'k> Dependences<'_, 'k> {
         depth: usize,
         turns: &[Name],
     ) -> Result<bool, IslError> {
-        // What the turns say at a glance needs no solver: a step of inames that are all turns has one value in each.
+        // The simple case needs no solver: a step whose inames are all loops around the access has one value per iteration.
         let is_turn =
             |name: &Name| turns.contains(name) || !self.facts.kernel.inames.contains_key(name) || self.is_copy_iname(one, other, name);
         let names = early.iter().take(depth).filter_map(|step| match step {
@@ -430,7 +430,7 @@ impl<'k> Dependences<'_, 'k> {
         self.copy_axes(&one.root).any(|axis| self.along(one.at, axis) == Some(name) && self.along(other.at, axis) == Some(name))
     }
 
-    /// Whether a read sees writes with the same values of the first steps only in its own turn and copy.
+    /// Whether a read sees writes with equal leading steps only in its own iteration and copy.
     fn is_together(
         &self,
         write: &Touch<'k>,
@@ -446,7 +446,7 @@ impl<'k> Dependences<'_, 'k> {
         let Some(agreeing) = agree(&pair, early, late, depth)? else { return Ok(true) };
         let mut ways = Vec::new();
         let mut same = same_turn(self, early, late, depth);
-        // What is done again for each value of an iname, always, is there for the read's own value.
+        // An instruction that always repeats for each value of an iname also runs for the read's own value.
         if write.constraints.is_empty() && write.open.is_empty() {
             same.extend(self.repeated(write.at, read.at, &Time::of(early.to_vec())));
         }
@@ -484,7 +484,7 @@ impl<'k> Dependences<'_, 'k> {
     }
 }
 
-/// Whether the first of two times that share some steps has the earlier place in the body after them.
+/// Whether the first of two times that share some steps has the earlier position in the body after them.
 fn is_before(first: &[TimeStep], second: &[TimeStep], shared: usize) -> bool {
     let place = |steps: &[TimeStep]| match steps.get(shared) {
         None => Some(0),

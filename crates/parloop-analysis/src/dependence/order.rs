@@ -14,23 +14,23 @@ use super::ways::{Way, agree, differ, difference, push_equal, push_if_possible};
 use super::{Dependences, Placement, time};
 use crate::access::Update;
 
-/// What was found out about a schedule.
+/// The result of checking a schedule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// An order that is provably lost.
     pub violation: Option<Violation>,
-    /// Orders that may be lost: only the data knows.
+    /// Orders that may be lost, depending on the data.
     pub doubts: BTreeSet<Doubt>,
 }
 
 impl<'k> Dependences<'_, 'k> {
-    /// Compares the schedule with the kernel as created. Instructions for which a test holds race with themselves on purpose.
+    /// Compares the schedule with the kernel as created. Instructions that satisfy the predicate race with themselves on purpose.
     ///
     /// # Errors
-    /// When the solver has no answer.
+    /// If the solver fails.
     pub fn check_order(&self, paths: &Paths, may_race: &dyn Fn(&Name) -> bool) -> Result<Outcome, IslError> {
         let mut outcome = Outcome::default();
-        // Sharing memory is new even where the order is not.
+        // Memory may be shared even where the order is unchanged.
         for touches in self.touches.values() {
             outcome.violation = self.clash(touches, paths)?;
             if outcome.violation.is_some() {
@@ -85,9 +85,9 @@ impl<'k> Dependences<'_, 'k> {
                 return Ok(());
             }
         }
-        // What checked mode cannot decide at run time is decided here: copies of work items, and instances that stand for others.
+        // Cases that checked mode cannot decide at run time are errors here: copies of work items, and instances that stand for others.
         let is_shared = touch::space(self.facts, &first.root) != AddressSpace::Private;
-        // It takes all atomic updates for ones that may come in any order.
+        // It treats all atomic updates as commuting.
         let is_decidable = is_shared
             && !(first.access.atomic && second.access.atomic)
             && [&early, &late].iter().all(|times| matches!(&times[..], [time] if time.is_own()));
@@ -98,8 +98,8 @@ impl<'k> Dependences<'_, 'k> {
             if first.access.write && !second.access.write {
                 pair.same.extend(self.repeated(first.at, second.at, early));
             }
-            // Values of a temporary that no other turn sees: only accesses of one turn have an order. Asked first, since most temporaries are
-            // of that kind and few questions then need the solver.
+            // Values of a temporary that no other iteration sees: only accesses of one iteration are ordered. Checked first, since most
+            // temporaries are of this kind and then need few solver queries.
             let is_temporary = self.facts.kernel.temporaries.contains_key(&first.root);
             let known = match reach {
                 Some(known) => *known,
@@ -141,7 +141,7 @@ impl<'k> Dependences<'_, 'k> {
         Ok(())
     }
 
-    /// Whether a copy is filled before it is stored in each turn of the loops around it.
+    /// Whether a copy is filled before it is stored in each iteration of the loops around it.
     fn check_copy(
         &self,
         first: &Touch<'k>,
@@ -158,7 +158,7 @@ impl<'k> Dependences<'_, 'k> {
         broken.map(|(set, cause, _)| Violation::of(&pair, &set, cause)).transpose()
     }
 
-    /// Instances that lose their order whatever the data is: those whose indices are the same expression of the same inames.
+    /// Instances that lose their order for any data: those whose indices are the same expression of the same inames.
     fn surely_broken(
         &self,
         pair: &mut Pair<'_, '_, '_>,
@@ -171,7 +171,7 @@ impl<'k> Dependences<'_, 'k> {
         Ok(self.broken(pair, early, late, paths, depth, &|_| true)?.map(|(set, cause, _)| (set, cause)))
     }
 
-    /// The inames that must have the same values for both accesses to touch the same element for sure, though only the data knows which.
+    /// The inames whose equal values ensure that both accesses touch the same element, even if the data decides which.
     fn same_place(&self, pair: &Pair<'_, '_, '_>) -> Option<BTreeSet<Name>> {
         let (first, second) = (pair.first, pair.second);
         let (one, other) = (first.access.indices?, second.access.indices?);
@@ -198,8 +198,8 @@ impl<'k> Dependences<'_, 'k> {
         Some(inames)
     }
 
-    /// The inames for whose values an instruction does the same again, and that another one is within too: that one needs what was done for
-    /// its own value.
+    /// The inames along which an instruction repeats itself and in which another one also runs: the other one needs the result for its own
+    /// value.
     pub(super) fn repeated(&self, first: usize, second: usize, time: &Time) -> Vec<Name> {
         let within = |at: usize| &self.facts.kernel.instructions[at].within_inames;
         let (known, used) = (time.names(), self.facts.kernel.instructions[first].reads());
@@ -207,8 +207,8 @@ impl<'k> Dependences<'_, 'k> {
         within(first).intersection(within(second)).filter(is_repeated).cloned().collect()
     }
 
-    /// Instances of which the first ran before the second as created, that agree in the first steps of their times, and that lose their
-    /// order by a cause that is asked about; and whether that is certain as far as times go.
+    /// Instances of which the first ran before the second as created, whose leading steps agree, and which lose their order for one of the
+    /// given causes; and whether the times are exact.
     fn broken(
         &self,
         pair: &Pair<'_, '_, '_>,
@@ -256,7 +256,7 @@ impl<'k> Dependences<'_, 'k> {
         Ok(None)
     }
 
-    /// The ways in which the first instance may not be done before the second.
+    /// The ways in which the first instance may not run before the second.
     fn ways(&self, pair: &Pair<'_, '_, '_>, paths: &Paths) -> Result<Vec<Way>, IslError> {
         let instructions = &self.facts.kernel.instructions;
         let instruction = &instructions[pair.first.at];
@@ -303,7 +303,7 @@ impl<'k> Dependences<'_, 'k> {
         })
     }
 
-    /// What holds where both instances touch one copy of the variable.
+    /// The constraints under which both instances access the same copy of the variable.
     pub(super) fn same_copy(&self, pair: &Pair<'_, '_, '_>) -> Result<Vec<Constraint>, IslError> {
         let mut same = Vec::new();
         for axis in self.copy_axes(&pair.first.root) {
@@ -324,7 +324,7 @@ impl<'k> Dependences<'_, 'k> {
                     let later = other.sub(&one)?;
                     push_if_possible(ways, &[], &[later.clone(), later.scale(-1)?], cause)?;
                 }
-                // Every work item reads its own copy, and one of them has the value.
+                // Every work item reads its own copy, and only one of them has the value.
                 (Some(_), None) if self.facts.constant_length(iname) != Some(1) => ways.push((Vec::new(), cause())),
                 _ => {}
             }
@@ -332,7 +332,7 @@ impl<'k> Dependences<'_, 'k> {
         Ok(())
     }
 
-    /// Whether the schedule is the order of the kernel as created, seen without any question.
+    /// Whether the schedule obviously has the order of the kernel as created, without queries.
     fn is_as_created(&self, paths: &Paths) -> bool {
         let instructions = &self.facts.kernel.instructions;
         let mut before: Option<(&[TimeStep], &Path)> = None;
@@ -363,7 +363,7 @@ impl<'k> Dependences<'_, 'k> {
     }
 }
 
-/// Whether the place of an instruction comes after that of another both as created and in the schedule, at the same depth.
+/// Whether an instruction comes after another both as created and in the schedule, at the same depth.
 fn is_next(earlier: &[TimeStep], before: &Path, later: &[TimeStep], path: &Path) -> bool {
     let depth = before.shared(path).count();
     let parted = earlier.iter().zip(later).position(|(one, other)| one != other);

@@ -12,11 +12,11 @@ use super::ways::{difference, push_if_possible};
 use super::{Dependences, time};
 
 impl<'k> Dependences<'_, 'k> {
-    /// A value of a temporary that one value of the inames writes and another one reads, as created: copies would lose it. `None` if each
-    /// read sees what was written for its own values.
+    /// A value that, as created, one value of the inames writes and another reads: copies would lose it. `None` if each read sees what was
+    /// written for its own values.
     ///
     /// # Errors
-    /// When the solver has no answer.
+    /// If the solver fails.
     pub fn carried(&self, temporary: &Name, inames: &BTreeSet<Name>) -> Result<Option<Violation>, IslError> {
         let Some(touches) = self.touches.get(&touch::storage(self.facts, temporary)) else { return Ok(None) };
         let own: Vec<&Touch<'k>> = touches.iter().filter(|touch| touch.access.name == *temporary).collect();

@@ -1,7 +1,7 @@
-//! The rules of types: what each expression is, given what its variables and calls are.
+//! Typing rules: the type of each expression, given those of its variables and calls.
 //!
-//! `None` means that a type is not known yet: an operation with such a value has the type of its other operand, so that a sum that
-//! feeds itself (`acc = acc + a[i]`) has the type of what is added.
+//! `None` means that a type is not known yet: an operation with such a value has the type of its other operand, so that an accumulator
+//! (`acc = acc + a[i]`) has the type of its terms.
 
 use parloop_device::DType;
 use parloop_ir::affine::to_affine;
@@ -11,10 +11,10 @@ use parloop_ir::substitution::rule_call;
 use parloop_ir::syntax::{BinaryOp, Call, Expr, Literal, LoopKernel, Reduction, ReductionOp, Type, UnaryOp};
 use parloop_isl::Name;
 
-/// The largest power that is written as a product, which has the type of what is multiplied.
+/// The largest exponent for which a power becomes a product, which has the type of its base.
 const LARGEST_PRODUCT: i128 = 8;
 
-/// What the rules ask for.
+/// What the typing rules need.
 pub(super) trait Environment {
     /// The kernel whose expressions these are.
     fn kernel(&self) -> &LoopKernel;
@@ -25,11 +25,11 @@ pub(super) trait Environment {
     /// The types of the results of a call.
     fn call(&mut self, call: &Call) -> Result<Option<Vec<Type>>, InferError>;
 
-    /// How many substitution rules are being looked into.
+    /// How many substitution rules are being expanded.
     fn rule_depth(&mut self) -> &mut usize;
 }
 
-/// The type of a value, and whether only numbers in the text decided it: then it takes the type of what it meets.
+/// The type of a value, and whether it is weak: made only of literals, so that it takes the type of its partner.
 #[derive(Clone, Debug)]
 struct Found {
     ty: Type,
@@ -42,12 +42,12 @@ impl Found {
     }
 }
 
-/// The type of an expression that is one value.
+/// The type of an expression with one value.
 pub(super) fn value(env: &mut impl Environment, expr: &Expr) -> Result<Option<Type>, InferError> {
     Ok(find(env, expr)?.map(|found| found.ty))
 }
 
-/// The type of an expression, if it has it wherever it stands: a literal takes that of what it is computed with.
+/// The type of an expression, if it does not depend on the context: a literal takes the type of its partner.
 pub(super) fn strong_value(env: &mut impl Environment, expr: &Expr) -> Result<Option<Type>, InferError> {
     Ok(find(env, expr)?.filter(|found| !found.weak).map(|found| found.ty))
 }
@@ -129,7 +129,7 @@ fn inside_rule(env: &mut impl Environment, body: &Expr) -> Result<Option<Found>,
     found
 }
 
-/// The types of an expression that may be several values: a call, a reduction of pairs, a tuple.
+/// The types of an expression that may have several values: a call, a reduction of pairs, a tuple.
 pub(super) fn several(env: &mut impl Environment, expr: &Expr) -> Result<Option<Vec<Type>>, InferError> {
     match expr {
         Expr::Call(call) if rule_call(expr, &env.kernel().substitutions).is_none() => env.call(call),
@@ -169,7 +169,7 @@ fn literal_type(env: &impl Environment, literal: &Literal) -> Result<Option<Foun
     Ok(Some(Found { ty: dtype.into(), weak: !given }))
 }
 
-/// The type of an integer that stands in the text.
+/// The type of an integer literal.
 fn integer_type(value: i128) -> Option<DType> {
     [DType::I32, DType::I64, DType::U64]
         .into_iter()
@@ -186,7 +186,7 @@ fn is_integral(ty: &Type) -> bool {
     matches!(ty, Type::Scalar(dtype) | Type::Vector(dtype, _) if dtype.is_integer() || *dtype == DType::Bool)
 }
 
-/// The integer of the text that an operand is.
+/// The value of an integer literal operand.
 fn literal_value(found: Option<&Found>, expr: &Expr) -> Option<i128> {
     found.filter(|found| found.weak && is_integral(&found.ty))?;
     match expr {
@@ -210,7 +210,7 @@ fn arithmetic<'a>(
     common(env, whole, all)
 }
 
-/// The common type of operands, given with the integers of the text that they are.
+/// The common type of operands, given with the values of integer literals.
 fn common(
     env: &impl Environment,
     whole: &Expr,
@@ -227,7 +227,7 @@ fn common(
     Ok(common.map(|(found, _)| found))
 }
 
-/// The common type of two operands, with the integers of the text that they are.
+/// The common type of two operands, with the values of integer literals.
 fn both(
     env: &impl Environment,
     whole: &Expr,
@@ -248,7 +248,7 @@ fn both(
     }
 }
 
-/// The common type of two, one of which may not be known.
+/// The common type of two types, one of which may be unknown.
 pub(super) fn join(env: &impl Environment, whole: &Expr, a: Option<Type>, b: Option<Type>) -> Result<Option<Type>, InferError> {
     match (a, b) {
         (Some(a), Some(b)) => match combine(&a, &b) {
@@ -274,7 +274,7 @@ fn binary(env: &mut impl Environment, whole: &Expr, op: BinaryOp, [left, right]:
     operation(env, whole, op, [(a, literals[0]), (b, literals[1])])
 }
 
-/// The integer that an operator makes of two of the text, as far as [`literal_value`] computes them.
+/// The value of an operation on two integer literals, as far as [`literal_value`] computes them.
 fn computed(op: BinaryOp, left: i128, right: i128) -> Option<i128> {
     let found = match op {
         BinaryOp::Add => left.checked_add(right),
@@ -287,7 +287,7 @@ fn computed(op: BinaryOp, left: i128, right: i128) -> Option<i128> {
     found.filter(|number| i64::try_from(*number).is_ok())
 }
 
-/// The type of an operation on operands of those types, with the integers of the text that they are.
+/// The type of an operation on operands of those types, with the values of integer literals.
 fn operation(
     env: &impl Environment,
     whole: &Expr,
@@ -344,7 +344,7 @@ fn field_type(env: &mut impl Environment, whole: &Expr, aggregate: &Expr, field:
     }
 }
 
-/// The lane of a vector that a name means: `x y z w`, or `s0` … `sf`.
+/// The vector lane that a name denotes: `x y z w`, or `s0` … `sf`.
 fn lane(name: &str, lanes: u8) -> Option<u8> {
     let lane = match name {
         "x" => 0,
@@ -356,17 +356,17 @@ fn lane(name: &str, lanes: u8) -> Option<u8> {
     (lane < lanes).then_some(lane)
 }
 
-/// The types of what a reduction gives.
+/// The types of the results of a reduction.
 fn reduction_types(env: &mut impl Environment, reduction: &Reduction) -> Result<Option<Vec<Type>>, InferError> {
     let operands: Option<Vec<Type>> = match reduction.operands.as_slice() {
-        // One operand that is several values: a call or a reduction of pairs.
+        // One operand with several values: a call or a reduction of pairs.
         [operand] => several(env, operand)?,
         operands => operands.iter().map(|operand| value(env, operand)).collect::<Result<_, _>>()?,
     };
     Ok(operands.map(|mut types| match reduction.op {
         ReductionOp::Any | ReductionOp::All => vec![DType::Bool.into()],
         ReductionOp::Sum | ReductionOp::Product if types.first() == Some(&DType::Bool.into()) => {
-            // How many hold, not whether one does.
+            // The number that hold, not whether any does.
             types[0] = DType::I32.into();
             types
         }

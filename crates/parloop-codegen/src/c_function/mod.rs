@@ -168,7 +168,7 @@ impl CFunction {
         self.preamble(unsafe { Preamble::new("60_pl_keep_const", KEEP_CONST) })
     }
 
-    /// With text in front of code that calls it.
+    /// Adds a preamble to code that calls it.
     pub fn preamble(mut self, preamble: Preamble) -> CFunction {
         self.preambles.push(preamble);
         self

@@ -1,4 +1,4 @@
-//! Indices are inside of their arrays: proved on the domains, or left to be checked.
+//! Indices are inside their arrays: proved on the domains, or left to be checked.
 //!
 //! Most indices are compared with a constraint of the domain as it stands, or with constant limits; the solver is asked about the rest. What
 //! is affine and depends on numbers that nothing relates to the loops is left to each call; what is not affine, to the kernel as it

@@ -18,7 +18,7 @@ pub enum CheckError {
         /// The instruction that calls it.
         instruction: Name,
     },
-    /// An index can be outside of its array.
+    /// An index can be outside its array.
     #[error(
         "`{access}` in `{instruction}` is out of bounds: index {} can be {value} (for {}), but the axis has {length} elements",
         .axis + 1,
@@ -266,7 +266,7 @@ pub enum CheckError {
         /// The name.
         other: Name,
     },
-    /// Instructions depend on each other in a circle.
+    /// Instructions form a dependency cycle.
     #[error("instructions {} form a dependency cycle; remove one of the dependencies", Names(.instructions))]
     DependencyCycle {
         /// The instructions.
@@ -282,7 +282,7 @@ pub enum CheckError {
         /// How often it is there.
         count: usize,
     },
-    /// The solver has no answer.
+    /// The solver failed.
     #[error("cannot check this kernel: {0}")]
     Isl(#[from] IslError),
 }

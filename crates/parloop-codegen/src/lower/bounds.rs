@@ -87,7 +87,7 @@ impl Range {
 /// The limits of an iname that the host loops over, in terms of the parameters and of the host loops `around` it.
 ///
 /// # Errors
-/// When the solver has no answer.
+/// If the solver fails.
 pub fn host_limits(kernel: &LoopKernel, iname: &Name, around: &[Name]) -> Result<Bounds, IslError> {
     let domain = kernel.domain_of(&[iname.clone()].into())?.to_params(around);
     domain.project_onto(std::slice::from_ref(iname))?.bounds(iname)

@@ -217,7 +217,7 @@ impl Scope<'_> {
         Ok(self.pointer(&array, begin))
     }
 
-    /// Checks that the first and the last element of a part are inside of its array.
+    /// Checks that the first and the last element of a part are inside its array.
     fn part_checks(&mut self, part: &SubArray, access: &Expr, array: &Array) -> Result<Vec<Value>, LowerError> {
         // In checked mode the callee checks what it does with the part.
         let Some(axes) = self.guarded.get(access).cloned() else { return Ok(Vec::new()) };

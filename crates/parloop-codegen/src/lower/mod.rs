@@ -57,7 +57,7 @@ pub struct GlobalTemporary {
     pub ty: Type,
     /// How many elements, in terms of the kernel's parameters.
     pub size: Expr,
-    /// The values that it has from the beginning.
+    /// Its initial values.
     pub initializer: Option<Initializer>,
 }
 

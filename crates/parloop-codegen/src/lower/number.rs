@@ -204,7 +204,7 @@ pub(super) fn truth(value: Value) -> Value {
     compare(CompareOp::NotEqual, value, zero)
 }
 
-/// All of them, or one of them (for [`Op::Or`]); `None` when nothing is left to ask.
+/// All of them, or one of them (for [`Op::Or`]); `None` if nothing is left to ask.
 pub(super) fn join(op: Op, conditions: impl IntoIterator<Item = Value>) -> Option<Value> {
     let neutral = ValueKind::Bool(op == Op::And);
     let mut joined: Option<Value> = None;

@@ -103,7 +103,7 @@ pub enum ValueKind {
     },
     /// Tells shadow memory of an access; always true.
     Touch(Box<Touch>),
-    /// Text in C.
+    /// C code.
     Text(String),
 }
 

@@ -123,7 +123,7 @@ impl Walk<'_, '_, '_> {
                 }
             }
         }
-        // A barrier for global memory is one for local memory too.
+        // A barrier for global memory is also one for local memory.
         if needed.contains(&MemoryKind::Global) {
             needed.remove(&MemoryKind::Local);
         }

@@ -128,7 +128,7 @@ pub enum ScheduleError {
     /// The loops and instructions have no order.
     #[error(transparent)]
     Sequence(#[from] SequenceError),
-    /// The solver has no answer.
+    /// The solver failed.
     #[error("cannot schedule this kernel: {0}")]
     Isl(#[from] IslError),
 }

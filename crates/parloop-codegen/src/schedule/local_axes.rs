@@ -26,7 +26,7 @@ pub enum LocalAxesError {
         /// Why not.
         reason: Box<SplitError>,
     },
-    /// The solver has no answer.
+    /// The solver failed.
     #[error("local axes: {0}")]
     Solver(#[from] IslError),
 }

@@ -70,7 +70,7 @@ pub enum Step {
     Loop {
         /// The iname.
         iname: Name,
-        /// What is done for each value.
+        /// The body.
         body: Vec<Step>,
     },
 }

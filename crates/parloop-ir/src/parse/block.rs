@@ -15,10 +15,10 @@ use super::options::{Options, Place};
 use super::statement::{Statement, no_tail, statement};
 use crate::syntax::{Expr, UnaryOp};
 
-/// How many blocks may be inside each other.
+/// The maximum nesting depth of blocks.
 const MAX_BLOCKS: usize = 100;
 
-/// Reads instructions, one a line. A line goes on while a bracket is open; `#` begins a comment.
+/// Parses instructions, one per line. A line continues while a bracket is open; `#` begins a comment.
 ///
 /// ```
 /// let parsed = parloop_loop::parse::instructions("
@@ -35,11 +35,11 @@ const MAX_BLOCKS: usize = 100;
 /// ```
 ///
 /// # Errors
-/// What was expected and what was found, with the line and a caret.
+/// Reports what was expected and what was found, with the line and a caret.
 pub fn instructions(text: &str) -> Result<Parsed, ParseError> {
     let lines = lines(text)?;
     let mut reader = Reader { text: &lines.clean, parsed: Parsed::default(), options: Options::default(), blocks: Vec::new() };
-    // Mistakes are shown in the text with its comments.
+    // Errors are shown in the original text with its comments.
     lines.lines.iter().try_for_each(|line| reader.line(line)).map_err(|error| error.within(text, 0))?;
     match reader.blocks.pop() {
         Some(block) => {
@@ -52,7 +52,7 @@ pub fn instructions(text: &str) -> Result<Parsed, ParseError> {
 enum BlockKind {
     For,
     With,
-    /// With the conditions that did not hold where its current part runs.
+    /// With the conditions that are false where its current branch runs.
     If {
         tried: Vec<Expr>,
     },
@@ -193,7 +193,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Goes from one part of an `if` to the next, where none of the conditions before holds; gives those.
+    /// Moves from one branch of an `if` to the next, where all conditions before are false; returns those.
     fn next_part(&mut self, word: &'static str, line: &Line) -> Result<Vec<Expr>, ParseError> {
         let (text, head) = (self.text, line.head.clone());
         let no_if = |inside| ParseError::at(text, head, Mistake::NoIf { word, inside });

@@ -1,4 +1,5 @@
-//! The first values of temporaries: `int32[2, 2](1, 2, 3, 4)`, or the bytes in hexadecimal where numbers do not say all: `float32[1]("0000c07f")`.
+//! Initial values of temporaries: `int32[2, 2](1, 2, 3, 4)`, or the bytes in hexadecimal where decimal numbers are not exact:
+//! `float32[1]("0000c07f")`.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -51,7 +52,7 @@ pub(super) fn read(text: &str, span: Range<usize>) -> Result<Initializer, ParseE
     Ok(Initializer { dtype, shape, bytes: bytes.into() })
 }
 
-/// As [`read`] takes it.
+/// In the form that [`read`] parses.
 pub(crate) fn print(values: &Initializer) -> String {
     let lengths: Vec<String> = values.shape.iter().map(ToString::to_string).collect();
     let numbers: Option<Vec<String>> = values.bytes.chunks(values.dtype.size()).map(|bytes| number(bytes, values.dtype)).collect();
@@ -102,7 +103,7 @@ fn integer_bytes(value: i128, size: usize) -> Vec<u8> {
     if cfg!(target_endian = "big") { all[16 - size..].to_vec() } else { all[..size].to_vec() }
 }
 
-/// A number by its bytes, if its text says all of it.
+/// A number from its bytes, if its text is exact.
 fn number(bytes: &[u8], dtype: DType) -> Option<String> {
     let literal = match dtype {
         DType::Bool => match bytes {

@@ -4,7 +4,7 @@ use parloop_device::DType;
 
 use crate::syntax::Literal;
 
-/// The number that a token is, or why it is none.
+/// The value of a number token, or why it is invalid.
 pub(super) fn number(text: &str) -> Result<Literal, String> {
     if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -59,7 +59,7 @@ fn too_large() -> String {
     "it is too large".to_owned()
 }
 
-/// The number with its sign changed; `None` when it has none or the result does not fit.
+/// The negated number; `None` if it has no sign or the result does not fit.
 pub(super) fn negated(literal: &Literal) -> Option<Literal> {
     let flip = |bits: u64| {
         let value = f64::from_bits(bits);

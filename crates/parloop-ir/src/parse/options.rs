@@ -13,7 +13,7 @@ use super::query::query_within;
 use crate::matching::Glob;
 use crate::syntax::{Atomicity, Expr, InstructionKind, MemoryKind, SyncScope};
 
-/// Where options stand.
+/// Where options appear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     With,
@@ -45,7 +45,7 @@ const NAMES: [&str; 18] = [
     "bind",
 ];
 
-/// What options say so far.
+/// The options read so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Options {
     id: Option<Name>,
@@ -72,7 +72,7 @@ impl Options {
     pub fn draft(self, span: Range<usize>, kind: InstructionKind) -> Draft {
         Draft {
             span,
-            // An id of its own goes before the prefix of a block around it.
+            // An explicit id overrides the prefix of an enclosing block.
             id_prefix: if self.id.is_some() { None } else { self.id_prefix },
             id: self.id,
             kind,
@@ -89,7 +89,7 @@ impl Options {
         }
     }
 
-    /// Puts the instructions into loops over further inames.
+    /// Puts the instructions into loops over additional inames.
     pub fn add_loops(&mut self, inames: BTreeSet<Name>) {
         let mut all = match std::mem::take(&mut self.within) {
             Within::Auto => BTreeSet::new(),
@@ -99,7 +99,8 @@ impl Options {
         self.within = Within::Final(all);
     }
 
-    /// Reads the options in those bytes on top of what is there: dependencies, `nosync` and conditions are added, others replaced.
+    /// Parses the options in those bytes and adds them to the existing ones: dependencies, `nosync` and conditions are added, others are
+    /// replaced.
     pub fn read(&mut self, text: &str, within: Range<usize>, place: Place) -> Result<(), ParseError> {
         for option in split(text, within.clone(), b',')? {
             if option.is_empty() {
@@ -156,7 +157,7 @@ impl Options {
         Ok(())
     }
 
-    /// `dep=a:b*`; with a `*` in front or alone the list is final.
+    /// `dep=a:b*`; with a leading `*`, or `*` alone, the list is final.
     fn add_dependencies(&mut self, option: &One<'_>) -> Result<(), ParseError> {
         for (position, mut entry) in option.entries()?.into_iter().enumerate() {
             let source = &option.text[entry.clone()];
@@ -213,7 +214,7 @@ impl One<'_> {
         self.value.clone().ok_or_else(|| self.wrong_value(self.span.end..self.span.end, "a value after `=`"))
     }
 
-    /// The parts between colons that are not empty.
+    /// The nonempty parts between colons.
     fn entries(&self) -> Result<Vec<Range<usize>>, ParseError> {
         Ok(split(self.text, self.value()?, b':')?.into_iter().filter(|part| !part.is_empty()).collect())
     }

@@ -1,4 +1,4 @@
-//! One statement: an assignment, a call, a substitution rule, a barrier, nothing, or text in C.
+//! One statement: an assignment, a call, a substitution rule, a barrier, a no-op, or C code.
 
 use std::ops::Range;
 
@@ -15,13 +15,13 @@ use crate::syntax::{
 
 use super::draft::Draft;
 
-/// What a statement is.
+/// The kind of a statement.
 pub(super) enum Statement {
     Instruction(Box<Draft>),
     Substitution(SubstitutionRule, Range<usize>),
 }
 
-/// Reads a statement that stands under those options.
+/// Parses a statement with those enclosing options.
 pub(super) fn statement(text: &str, line: &Line, options: &Options) -> Result<Statement, ParseError> {
     if text[line.head.clone()].starts_with("...") {
         return special(text, line, options).map(|draft| Statement::Instruction(Box::new(draft)));
@@ -63,7 +63,7 @@ fn finish(text: &str, line: &Line, options: &Options, kind: InstructionKind, pla
     Ok(options.draft(line.span.clone(), kind))
 }
 
-/// Nothing may stand after the options.
+/// Nothing may follow the options.
 pub(super) fn no_tail(text: &str, line: &Line) -> Result<(), ParseError> {
     if line.tail.is_empty() {
         return Ok(());
@@ -72,7 +72,7 @@ pub(super) fn no_tail(text: &str, line: &Line) -> Result<(), ParseError> {
     Err(ParseError::at(text, line.tail.clone(), Mistake::Expected { expected: "the end of the line after the options".to_owned(), found }))
 }
 
-/// The first `=` or `:=` outside of brackets.
+/// The first `=` or `:=` outside brackets.
 fn top_level_sign(parser: &Parser<'_>) -> Option<&'static str> {
     let mut depth = 0usize;
     for token in &parser.tokens {
@@ -101,7 +101,7 @@ fn substitution(parser: &mut Parser<'_>) -> Result<(SubstitutionRule, Range<usiz
     Ok((SubstitutionRule { name, parameters, body }, span))
 }
 
-/// `lhs, lhs = rhs`, or a call alone.
+/// `lhs, lhs = rhs`, or just a call.
 fn assignment(parser: &mut Parser<'_>, has_left: bool) -> Result<(InstructionKind, Place), ParseError> {
     let mut lhs = Vec::new();
     let mut declares = Vec::new();
@@ -142,7 +142,7 @@ fn missing_left(rhs: &Expr) -> Mistake {
     Mistake::Other(format!("`{rhs}` is not an instruction: expected `variable = expression`, or a call"))
 }
 
-/// What stands where `=` should, with a hint for signs of other languages.
+/// The error for a missing `=`, with a hint for operators of other languages.
 fn wrong_sign(parser: &Parser<'_>) -> ParseError {
     if let Kind::Symbol(sign @ ("+" | "-" | "*" | "/" | "//" | "%" | "**" | "&" | "|" | "^")) = parser.token().kind
         && parser.is_ahead(1, "=")
@@ -202,7 +202,7 @@ fn takes_or_gives_arrays(lhs: &Expr, rhs: &Expr) -> bool {
     }
 }
 
-/// `... gbarrier {options}` and its like.
+/// `... gbarrier {options}` and similar statements.
 fn special(text: &str, line: &Line, options: &Options) -> Result<Draft, ParseError> {
     let word = trimmed(text, line.head.start + 3..line.head.end);
     let barrier = |scope, memory| InstructionKind::Barrier { scope, memory };
@@ -235,7 +235,7 @@ fn first_word(text: &str) -> &str {
 
 /// The quoted text after `... c {options}`.
 fn c_text(text: &str, line: &Line, word: usize) -> Result<String, ParseError> {
-    // Without options the text stands in the head.
+    // Without options the text is part of the head.
     let place = if line.options.is_some() { line.tail.clone() } else { trimmed(text, word + 1..line.head.end) };
     let stray = line.options.is_some() && !trimmed(text, word + 1..line.head.end).is_empty();
     if stray || !text[place.clone()].starts_with(['"', '\'']) {

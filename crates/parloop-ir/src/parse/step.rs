@@ -8,10 +8,10 @@ use super::error::{Mistake, ParseError};
 use super::lex::quoted;
 use crate::step::{Step, StepValue};
 
-/// How many lists may be inside each other.
+/// The maximum nesting depth of lists.
 const MAX_DEPTH: usize = 20;
 
-/// Reads a transformation with its arguments: words, numbers, `"texts"`, `[lists]`, `{keys: values}`, and `name=value`.
+/// Parses a transformation with its arguments: words, numbers, `"strings"`, `[lists]`, `{keys: values}`, and `name=value`.
 ///
 /// ```
 /// let step = parloop_loop::parse::step("split_iname i 16 outer_tag=g.0")?;
@@ -20,7 +20,7 @@ const MAX_DEPTH: usize = 20;
 /// ```
 ///
 /// # Errors
-/// What was expected and what was found, with a caret.
+/// Reports what was expected and what was found, with a caret.
 pub fn step(text: &str) -> Result<Step, ParseError> {
     step_within(text, 0..text.len())
 }
@@ -28,7 +28,7 @@ pub fn step(text: &str) -> Result<Step, ParseError> {
 /// [`step`] in a part of a text.
 ///
 /// # Errors
-/// As [`step`], with the place in the whole text.
+/// As [`step`], with the position in the whole text.
 pub fn step_within(text: &str, within: Range<usize>) -> Result<Step, ParseError> {
     let mut reader = Reader { text, at: within.start, end: within.end };
     reader.skip_spaces();
@@ -79,7 +79,7 @@ impl<'t> Reader<'t> {
         self.at += rest.len() - rest.trim_start().len();
     }
 
-    /// The word that comes, which may be empty.
+    /// The next word, which may be empty.
     fn word(&mut self, special: &str) -> &'t str {
         let rest = self.rest();
         let length = rest.find(|c: char| c.is_whitespace() || special.contains(c)).unwrap_or(rest.len());
@@ -161,7 +161,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// What a word without quotes is.
+/// The value of an unquoted word.
 pub(crate) fn plain(word: &str) -> StepValue {
     let digits = word.strip_prefix('-').unwrap_or(word);
     let begins_with_digit = digits.starts_with(|c: char| c.is_ascii_digit());

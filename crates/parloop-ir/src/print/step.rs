@@ -1,4 +1,4 @@
-//! Transformations as lines, as they are read back.
+//! Transformations as lines that parse back to the same value.
 
 use std::fmt;
 

@@ -15,7 +15,7 @@ pub(super) struct Case {
     pub divisor: i64,
 }
 
-/// The value of an expression: by cases that leave nothing out, for `min` and `max`.
+/// The value of an expression: an exhaustive list of cases, for `min` and `max`.
 #[derive(Clone)]
 pub(super) struct Value {
     pub cases: Vec<Case>,
@@ -24,12 +24,12 @@ pub(super) struct Value {
     end: usize,
 }
 
-/// What may follow a factor, for precedences on which languages differ.
+/// The shape of a factor, for precedences on which languages differ.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
     /// A number, name or bracket.
     Single,
-    /// With `*`, `/`, `%` or a minus in it.
+    /// It contains `*`, `/`, `%` or a minus.
     Compound,
 }
 
@@ -51,7 +51,7 @@ impl Value {
     }
 }
 
-/// `a - b`, times both divisors, which are positive.
+/// `a - b`, multiplied by both divisors, which are positive.
 pub(super) fn difference(a: &Case, b: &Case) -> Result<Affine> {
     a.affine.scale(b.divisor)?.plus(&b.affine, a.divisor.checked_neg().ok_or_else(|| overflow(&a.affine))?)
 }
@@ -71,7 +71,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// One side of a comparison: a value that is whole.
+    /// One side of a comparison: an integer value.
     pub(super) fn side(&mut self) -> Result<Value> {
         let value = self.expression()?;
         if value.cases.iter().any(|case| case.divisor != 1) {
@@ -100,7 +100,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Each case of one with each case of the other.
+    /// Combines each case of one with each case of the other.
     fn combine(&self, a: Value, b: Value, both: impl Fn(&Case, &Case) -> Result<Vec<(Piece, Affine, i64)>>) -> Result<Value> {
         let mut cases = Vec::new();
         for left in &a.cases {
@@ -242,7 +242,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// What begins with that sign or word, which has been read.
+    /// The expression that begins with that sign or word, which has been consumed.
     fn bracketed(&mut self, sign: &str) -> Result<Value> {
         let floor = |value: Value| value.map(|affine, divisor| Ok((Affine::floor(&affine, divisor)?, 1)));
         let ceil = |value: Value| value.map(|affine, divisor| Ok((Affine::floor(&affine.scale(-1)?, divisor)?.scale(-1)?, 1)));
@@ -283,7 +283,7 @@ impl<'t> Reader<'t> {
 
     fn extreme(&self, a: Value, b: Value, largest: bool) -> Result<Value> {
         self.combine(a, b, |a, b| {
-            // Where the first is taken, and where the second is.
+            // Where the first applies, and where the second does.
             let first = if largest { difference(a, b)? } else { difference(b, a)? };
             let second = first.scale(-1)?.add(&Affine::constant(-1))?;
             Ok(vec![

@@ -66,7 +66,7 @@ pub enum LoopError {
     /// No kernel can be called from outside, or several can and none was named.
     #[error("{}", NoEntry { names: names.clone() })]
     NoEntry {
-        /// The kernels that can.
+        /// The kernels that can be called.
         names: Vec<Name>,
     },
 }

@@ -59,9 +59,8 @@ impl LoopFile {
     /// ```
     ///
     /// # Errors
-    /// What was expected and what was found, with the line and a caret. A line `preamble`, which holds C, is
-    /// refused, and so is an `option` that takes the place of a check; see
-    /// [`parse_trusted`](Self::parse_trusted).
+    /// Reports what was expected and what was found, with the line and a caret. A line `preamble`, which holds C, is
+    /// refused, and so is an `option` that takes the place of a check; see [`parse_trusted`](Self::parse_trusted).
     pub fn parse(text: &str) -> Result<LoopFile, ParseError> {
         read::file(text)
     }

@@ -475,7 +475,7 @@ impl CallPlan {
     /// The shape of an output that is to be made.
     ///
     /// # Errors
-    /// [`RunError::Missing`] when its shape is not known, [`RunError::NegativeLength`].
+    /// [`RunError::Missing`] if its shape is not known, [`RunError::NegativeLength`].
     pub fn output_shape(&self, arg: &PlannedArg, values: &Values) -> Result<SmallVec<[i64; 4]>, RunError> {
         let PlannedKind::Array { shape: Some(shape), offset, .. } = &arg.kind else {
             return Err(RunError::Missing { kernel: self.kernel.clone(), argument: arg.name.clone() });

@@ -129,7 +129,7 @@ pub enum LoopArg<'a> {
     Scalar(Scalar),
     /// An array of that shape, in C order unless strides (in bytes) are given.
     Array {
-        /// Its memory.
+        /// Its address space.
         arg: Arg<'a>,
         /// The lengths of its axes.
         shape: Vec<i64>,
@@ -684,7 +684,7 @@ fn host_limits(generated: &Generated, plan: &CallPlan) -> Result<Vec<(Name, Form
     Ok(found)
 }
 
-/// The bytes of an element; a vector of three takes the room of four.
+/// The bytes of an element; a vector of three takes the space of four.
 fn element_size(ty: &Type) -> u64 {
     match ty {
         Type::Scalar(dtype) => dtype.size() as u64,

@@ -1,7 +1,7 @@
 //! How wide the integers of generated code must be for the sizes of a call: ranges of all indices, limits and sums on the way, computed from
 //! the lowered code once as a list of operations, which each call evaluates.
 //!
-//! What is read from memory has no known range; an index that comes from there is inside of its array, whose extent a call knows.
+//! What is read from memory has no known range; an index that comes from there is inside its array, whose extent a call knows.
 
 use std::collections::HashMap;
 

@@ -425,7 +425,7 @@ fn what_cannot_be_inlined_says_why() {
     let error = inline_callable_kernel(&merge([&caller, &linear]).unwrap(), "f").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "argument `x` of kernel `f` is used as `x[[i]]`, which cannot have meaning for the part `[i]: v[2*i]` that the caller passes"
+        "argument `x` of kernel `f` is used as `x[[i]]`, which is not possible for the part `[i]: v[2*i]` that the caller passes"
     );
 }
 
@@ -666,7 +666,7 @@ fn blas_is_called_with_sizes_leading_dimension_and_beta() {
     assert_eq!((&args[2], &args[3], &args[6]), (&size("n"), &size("m"), &size("m")));
     assert_eq!(args[9], Emitted::Text("0".into()));
     let error = types(&gemv_kernel("int32"), Target::C).unwrap_err();
-    assert_eq!(error.to_string(), "call of `gemv`: only float32 and float64 are supported");
+    assert_eq!(error.to_string(), "call to `gemv`: only float32 and float64 are supported");
     assert!(matches!(error, InferError::Callable(_)));
 }
 

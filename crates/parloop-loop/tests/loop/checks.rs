@@ -201,7 +201,7 @@ fn what_cannot_be_written_is_named() {
             *instruction = instruction.map_exprs(&mut |expr| if *expr == Expr::var("t") { Expr::var(name.as_str()) } else { expr.clone() });
         })
     };
-    assert_eq!(error(&write("i")), "`t` writes `i`, which is an iname; loops change inames, instructions do not");
+    assert_eq!(error(&write("i")), "`t` writes `i`, which is an iname; only loops change inames");
     assert_eq!(error(&write("n")), "`t` writes `n`, which is an argument that is passed by value; declare a temporary, or pass an array");
     assert_eq!(
         error(&write("nobody")),

@@ -484,8 +484,8 @@ fn mistakes_say_what_is_wrong_and_what_to_do() {
             "argument `b` is neither input nor output; it must be one of them",
         ),
         (n_and("a, out").data(Data::global("b").read_only(true)), "`b` is an argument, which cannot have `read_only`"),
-        (n_and("a, out").data(Data::temporary("b").is_output(true)), "`b` is a temporary, which cannot have direction"),
-        (n_and("a, out").data(Data::value("b").shape("n")), "`b` is an argument passed by value, which cannot have shape"),
+        (n_and("a, out").data(Data::temporary("b").is_output(true)), "`b` is a temporary, which cannot have a direction"),
+        (n_and("a, out").data(Data::value("b").shape("n")), "`b` is an argument passed by value, which cannot have a shape"),
         (
             n_and("a, out").data(Data::temporary("b").initializer(Initializer {
                 dtype: DType::F64,
@@ -545,7 +545,7 @@ fn mistakes_say_what_is_wrong_and_what_to_do() {
         ),
         (
             over_i("out[i] = cse(a[i]*2) {dup=i->j}"),
-            "instruction `insn` has both `dup=` and `cse(…)`; project the common subexpression out of it by hand",
+            "instruction `insn` has both `dup=` and `cse(…)`; move the common subexpression out of it by hand",
         ),
     ];
     let mut wrong = Vec::new();

@@ -142,7 +142,7 @@ fn an_assignment_that_is_no_rule_says_why() {
     );
     assert_eq!(
         message(i, "<>t[i] = a[i] {id=fill, if=a[i] > 0}\nb[i] = t[i] {id=use, dep=fill}"),
-        "instruction `fill` is done under a condition, so `t` cannot be replaced by its value"
+        "instruction `fill` is conditional, so `t` cannot be replaced by its value"
     );
     assert_eq!(
         message("{[i, j]: 0<=i,j<n}", "<>t = a[i] {id=fill}\nb[j] = t {id=use, dep=fill, inames=j}"),

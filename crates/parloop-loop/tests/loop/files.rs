@@ -151,7 +151,7 @@ fn mistakes_in_files_show_their_line() {
         ),
         (
             "kernel f\ndata\n  a: value {order=f}",
-            "line 3, column 13: option `order` cannot be given so for this kind of data\n    a: value {order=f}\n              ^^^^^",
+            "line 3, column 13: option `order` cannot be given for this kind of data\n    a: value {order=f}\n              ^^^^^",
         ),
         (
             "kernel f\ndata\n  a: value[n]",

@@ -195,7 +195,7 @@ fn queries_are_read_and_match() {
 fn mistakes_show_the_line_and_the_place() {
     for (text, error) in [
         ("a = 1\nb[i = 2\n", "line 2, column 2: `[` has no closing `]`\n  b[i = 2\n   ^"),
-        ("b = 2)", "line 1, column 6: `)` closes nothing\n  b = 2)\n       ^"),
+        ("b = 2)", "line 1, column 6: unmatched `)`\n  b = 2)\n       ^"),
         ("a += 1", "line 1, column 3: `+=` is not supported: write `a = a + b`\n  a += 1\n    ^^"),
         ("a + b", "line 1, column 1: `a + b` is not an instruction: expected `variable = expression`, or a call\n  a + b\n  ^^^^^"),
         (
@@ -262,7 +262,7 @@ fn mistakes_show_the_line_and_the_place() {
 
 #[test]
 fn many_nested_blocks_are_refused() {
-    assert!(message(&"for i\n".repeat(1000)).contains("more than 100 blocks are inside each other"));
+    assert!(message(&"for i\n".repeat(1000)).contains("blocks are nested more than 100 levels deep"));
 }
 
 #[test]

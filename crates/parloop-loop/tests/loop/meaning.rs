@@ -55,7 +55,7 @@ fn a_recurrence_is_not_run_by_work_groups() {
 fn loops_that_carry_a_diagonal_are_not_interchanged() {
     let found = refusal(&["{[i,j]: 1<=i<8 and 0<=j<7}"], "a[i,j] = a[i-1,j+1] + 1", "a: 8, 8", &["prioritize_loops [j, i]"]);
     assert!(found.starts_with("lost order: instruction `insn`: `i = 1, j = "), "{found}");
-    assert!(found.contains("the loop over `j` runs the second one first"), "{found}");
+    assert!(found.contains("the loop over `j` runs the second instance first"), "{found}");
     assert_eq!(accepted(&["{[i,j]: 1<=i<8 and 0<=j<7}"], "a[i,j] = a[i-1,j] + 1", "a: 8, 8", &["prioritize_loops [j, i]"]).len(), 0);
 }
 
@@ -73,7 +73,7 @@ fn loops_that_run_in_opposite_directions_are_not_fused() {
 fn the_parts_of_a_split_recurrence_stay_in_order() {
     let steps = ["split_iname i 8", "prioritize_loops [i_inner, i_outer]"];
     let found = refusal(&["{[i]: 1<=i<64}"], "a[i] = a[i-1] + 1", "a: 64", &steps);
-    assert!(found.contains("the loop over `i_inner` runs the second one first"), "{found}");
+    assert!(found.contains("the loop over `i_inner` runs the second instance first"), "{found}");
     assert_eq!(accepted(&["{[i]: 1<=i<64}"], "a[i] = a[i-1] + 1", "a: 64", &steps[..1]).len(), 0);
 }
 
@@ -110,7 +110,7 @@ fn a_value_stands_only_where_it_was_assigned() {
 fn a_recurrence_is_not_reversed() {
     let reverse = ["map_domain \"{[i] -> [k]: k = 63 - i}\""];
     let found = refusal(&["{[i]: 0<=i<64}"], "x[i+1] = x[i] + b[i]", "x: 65; b: 64", &reverse);
-    assert!(found.contains("the loop over `k` runs the second one first"), "{found}");
+    assert!(found.contains("the loop over `k` runs the second instance first"), "{found}");
     assert_eq!(accepted(&["{[i]: 0<=i<64}"], "x[i+1] = b[i]", "x: 65; b: 64", &reverse).len(), 0);
 }
 
@@ -154,10 +154,10 @@ fn an_instruction_that_goes_on_from_what_it_wrote_stays_in_its_loops() {
     let domain = ["{[i,j]: 0<=i<4 and 0<=j<8}"];
     let steps = ["remove_inames_from_insn i s"];
     let found = refusal(&domain, "y[j] = 3*y[j] {id=s, inames=i:j}", "y: 8", &steps);
-    assert!(found.contains("instruction `s` reads `y`, which it writes"), "{found}");
+    assert!(found.contains("instruction `s` reads `y`, which it also writes"), "{found}");
     let behind_a_rule = ["extract_subst old \"y[u]\" [u]", steps[0]];
     let found = refusal(&domain, "y[j] = 3*y[j] {id=s, inames=i:j}", "y: 8", &behind_a_rule);
-    assert!(found.contains("instruction `s` reads `y`, which it writes"), "{found}");
+    assert!(found.contains("instruction `s` reads `y`, which it also writes"), "{found}");
     assert_eq!(accepted(&domain, "y[j] = 3*x[j] {id=s, inames=i:j}", "x, y: 8", &steps).len(), 0);
 }
 
@@ -197,7 +197,7 @@ fn a_scan_has_all_steps_and_steady_summands() {
     let scan = ["realize_reduction force_scan=True"];
     let domains = ["{[i]: 0<=i<9 and i mod 2 = 0}", "{[r]: 0<=r<=i}"];
     let found = refusal(&domains, "y[i] = sum(r, x[r])", "x, y: 9", &scan);
-    assert!(found.contains("`i` leaves out values in between"), "{found}");
+    assert!(found.contains("`i` has gaps"), "{found}");
     let domains = ["{[i]: 0<=i<9}", "{[r]: 0<=r<=i}"];
     let text = "y[i] = sum(r, x[r//2 + 1]) {id=s}\nx[i + 1] = 1 {id=t, dep=s}";
     let found = refusal(&domains, text, "x, y: 10", &scan);
@@ -208,7 +208,7 @@ fn a_scan_has_all_steps_and_steady_summands() {
 #[test]
 fn lanes_do_not_scatter_through_data() {
     let found = refusal(&["{[i]: 0<=i<4}"], "x[p[i]] = x[i] + 1 {id=s}", "x: 8; p: 4", &["tag_inames i=vec"]);
-    assert!(found.contains("a parallel `i` loses that order"), "{found}");
+    assert!(found.contains("running `i` in parallel does not keep that order"), "{found}");
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn a_limit_of_a_loop_gets_no_axis() {
     let text = "<int64>e = x[i] % 4 {id=set}\ny[i] = y[i] + k {id=add, dep=set, inames=i:k}";
     for steps in [&["privatize_temporaries_with_inames [i] e"][..], &["split_iname i 4 inner_tag=vec"]] {
         let found = refusal(&domains, text, "x, y: 8", steps);
-        assert!(found.contains("is a limit of the loop over `k`, which is one number"), "{found}");
+        assert!(found.contains("is a bound of the loop over `k`, which is a single number"), "{found}");
     }
 }
 
@@ -368,7 +368,7 @@ fn an_empty_sum_has_a_value_whatever_is_done_to_its_inames() {
     }
     let found =
         refusal(&["{[i,j]: 0<=i<5 and 0<=j<i}"], "o[i] = sum(j, a[j])", data, &["tag_inames i=l.0", "realize_reduction force_scan=True"]);
-    assert!(found.contains("each value of `i` must add one point, from the first on"), "{found}");
+    assert!(found.contains("each value of `i` must add one point, starting with the first"), "{found}");
 }
 
 #[test]
@@ -396,11 +396,11 @@ fn a_reduction_inside_another_one_has_an_iname_of_its_own() {
     let text = "<>t[j] = sum(k, a[k]*j) {id=t}\no[k] = t[k]*a[k] {dep=t}";
     let program = transformed(&domains[..1], text, data, &["assignment_to_subst t"]).unwrap();
     assert_eq!(ran(&program, &a, &[-1; 5]), [0, 30, 90, 180, 300]);
-    // Two calls of one rule, one inside of the other, cannot both have it.
+    // Two calls of one rule, one inside the other, cannot both have it.
     let text = "f(x) := sum(j, a[j]*x)\no[i] = f(f(i))";
     let twice = KernelBuilder::new().domain("{[i]: 0<=i<5}").domain("{[j]: 0<=j<5}").instructions(text).rest().build();
     let message = twice.unwrap_err().to_string();
-    assert!(message.contains("but is within that iname too; reduce over another one"), "{message}");
+    assert!(message.contains("but also runs in that iname; reduce over another one"), "{message}");
 }
 
 #[test]

@@ -243,7 +243,7 @@ fn existing_inames_may_do_the_work_if_they_have_the_values() {
     let what = Precompute { inames: vec![Some("i".into())], ..Precompute::new("f", names(&["j"])) };
     let error = precompute(&kernel, &what).unwrap_err().to_string();
     assert!(error.starts_with("rule `f`: its values are needed for `"), "{error}");
-    assert!(error.ends_with("`; give names that are not in use"), "{error}");
+    assert!(error.ends_with("`; use names that do not exist yet"), "{error}");
 }
 
 #[test]

@@ -187,7 +187,7 @@ fn a_condition_that_reads_memory_is_not_asked_where_a_loop_makes_no_turn() {
 
 #[test]
 fn a_condition_that_reads_memory_is_not_asked_where_one_in_front_of_it_is_false() {
-    // Two instructions side by side ask the same, each behind a condition of its own; the places that these leave out are outside of `a`.
+    // Two instructions side by side ask the same, each behind a condition of its own; the places that these leave out are outside `a`.
     let program = KernelBuilder::new()
         .domain("{[i]: 0<=i<n}")
         .instructions(
@@ -449,7 +449,7 @@ fn long_chains_are_the_same_however_they_are_made() {
         let built = all.fold(first, |sum, term| Expr::binary(BinaryOp::Add, sum, term));
         let text = built.to_string();
         assert_eq!(expression(&text).unwrap(), built, "{count}");
-        // Through a rewriting, and with a sum in the place of the first.
+        // Through a rewriting, and with a sum in place of the first.
         assert_eq!(built.map_children(&mut Expr::clone), built);
         let by = [(Name::from("x0"), expression("y + z").unwrap())].into();
         let longer = built.substitute(&by);
@@ -598,7 +598,7 @@ fn private_temporaries_have_room_together() {
     let program = program.data(Data::global("o").dtype("int64").shape("100000")).build().unwrap();
     assert_eq!(
         program.generate(Target::C).unwrap_err().to_string(),
-        "temporary `t1` takes 800000 bytes of each thread's private memory, which with others makes 1600000, but at most 1048576 are available; make it smaller by splitting the loops along which it is copied, or put it in global memory with `set_temporary_address_space t1 \
+        "temporary `t1` takes 800000 bytes of each thread's private memory, 1600000 with the others, but at most 1048576 are available; make it smaller by splitting the loops along which it is copied, or put it in global memory with `set_temporary_address_space t1 \
          global`"
     );
 }

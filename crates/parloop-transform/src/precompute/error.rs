@@ -11,17 +11,17 @@ use crate::edit_instructions::AddInamesError;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrecomputeError {
-    /// There is no such rule.
+    /// Unknown rule.
     #[error("kernel `{kernel}` has no substitution rule `{rule}`{near}")]
     UnknownRule {
         /// The kernel.
         kernel: Name,
         /// The name asked for.
         rule: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
-    /// There is no such iname.
+    /// Unknown iname.
     #[error("rule `{rule}`: kernel `{kernel}` has no iname `{iname}`{near}")]
     UnknownIname {
         /// The kernel.
@@ -30,7 +30,7 @@ pub enum PrecomputeError {
         rule: Name,
         /// The name asked for.
         iname: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
     /// Nobody calls the rule with arguments that are affine in inames and parameters.
@@ -204,7 +204,7 @@ pub enum PrecomputeError {
     /// A call of a rule does not fit it.
     #[error(transparent)]
     Rule(#[from] ExpandSubstError),
-    /// The solver has no answer.
+    /// The solver failed.
     #[error("{0}")]
     Solver(#[from] IslError),
 }

@@ -160,7 +160,7 @@ struct Job<'a> {
     reads: BTreeSet<Name>,
     /// The swept inames that the value depends on beside its arguments.
     hidden: BTreeSet<Name>,
-    /// The inames of reductions inside of the value that these bound.
+    /// The inames of reductions inside the value that these bound.
     copied: BTreeSet<Name>,
 }
 
@@ -607,7 +607,7 @@ impl<'a> Job<'a> {
         first.cloned().ok_or_else(missing)
     }
 
-    /// Puts stored values in the place of calls; gives the ids of their instructions.
+    /// Puts stored values in place of calls; gives the ids of their instructions.
     fn replace_calls(
         &self,
         result: &mut LoopKernel,
@@ -615,7 +615,7 @@ impl<'a> Job<'a> {
         loops: &[(usize, Name)],
         temporary: &Name,
     ) -> Result<BTreeSet<Name>, PrecomputeError> {
-        // Calls that made the footprint are inside of it; others are asked for, each once.
+        // Calls that made the footprint are inside it; others are asked for, each once.
         let mut inside: BTreeMap<Vec<Affine>, bool> = self.accesses.iter().map(|access| (access.clone(), true)).collect();
         let question = self.question();
         for call in uses::affine_calls(self.kernel, &self.rule.name, &self.what.within) {

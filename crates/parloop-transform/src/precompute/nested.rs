@@ -17,7 +17,7 @@ pub(super) fn at_place(
     by: &BTreeMap<Name, Expr>,
     names: &mut UniqueNames,
 ) -> Result<Expr, ExpandSubstError> {
-    // Arguments are not seen inside of other rules.
+    // Arguments are not seen inside other rules.
     let hidden: BTreeMap<Name, Expr> =
         by.iter().filter(|(name, _)| !rule.parameters.contains(name)).map(|(name, value)| (name.clone(), value.clone())).collect();
     let mut changed: BTreeMap<Name, Name> = BTreeMap::new();

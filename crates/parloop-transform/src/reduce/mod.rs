@@ -143,7 +143,7 @@ pub enum ReduceError {
         /// Its tag.
         tag: String,
     },
-    /// The solver has no answer.
+    /// The solver failed.
     #[error(transparent)]
     Isl(#[from] IslError),
 }

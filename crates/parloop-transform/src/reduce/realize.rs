@@ -107,7 +107,7 @@ pub(super) struct Place<'a> {
     conditions: BTreeSet<Expr>,
 }
 
-/// What stands in the place of a reduction.
+/// What stands in place of a reduction.
 pub(super) struct Realized {
     /// Its results.
     pub(super) results: Vec<Expr>,
@@ -132,7 +132,7 @@ impl Order {
         Order { names, around: inames.into_iter().map(|iname| TimeStep::Loop(Expr::Variable(iname.clone()))).collect() }
     }
 
-    /// When they are used at a place, and inside of it at a value of a loop.
+    /// When they are used at a place, and inside it at a value of a loop.
     pub(super) fn times(&self, place: i64, inside: &[TimeStep]) -> Vec<(Name, Vec<TimeStep>)> {
         let steps: Vec<TimeStep> = self.around.iter().cloned().chain([TimeStep::At(place)]).chain(inside.iter().cloned()).collect();
         self.names.iter().map(|name| (name.clone(), steps.clone())).collect()
@@ -143,7 +143,7 @@ impl Order {
         self.at_step(place, &[], instruction)
     }
 
-    /// An instruction that uses them at a place, at a value of a loop inside of it.
+    /// An instruction that uses them at a place, at a value of a loop inside it.
     pub(super) fn at_step(&self, place: i64, inside: &[TimeStep], instruction: &Instruction) -> Instruction {
         let mut origin = (*instruction.origin).clone();
         origin.of.extend(self.times(place, inside));
@@ -330,7 +330,7 @@ impl Realizer<'_> {
         Ok(Some(types))
     }
 
-    /// As `like`, but not after what is done inside of loops over those inames: it stands before these loops.
+    /// As `like`, but not after what is done inside loops over those inames: it stands before these loops.
     pub(super) fn before_loops(&self, like: &Instruction, inames: &[Name]) -> Instruction {
         let is_inside = |id: &Name| {
             let made = self.added.iter().find(|instruction| instruction.id == *id);

@@ -154,7 +154,7 @@ instructions
         assert_eq!(outcome(&kernel(rows, step)), Outcome::Same, "{step}");
     }
     for (strides, step, which) in
-        [(rows, "N1, N0", "now"), ("N1, N0", "stride:0, stride:1", "then"), ("N1, N0", "stride:1, stride:1", "then")]
+        [(rows, "N1, N0", "before"), ("N1, N0", "stride:0, stride:1", "after"), ("N1, N0", "stride:1, stride:1", "after")]
     {
         let message = refusal(&kernel(strides, &format!("tag_array_axes w \"{step}\"")));
         let expected = format!(

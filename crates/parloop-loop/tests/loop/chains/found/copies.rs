@@ -258,7 +258,7 @@ concatenate_arrays [s, t] u axis_nr={axis}
         assert_eq!(outcome(&kernel("int32", "", axis)), Outcome::Same);
         assert_eq!(outcome(&kernel("int32", " {dim_tags=[N0, N1]}", axis)), Outcome::Same);
         let message = refusal(&kernel("int32", " {dim_tags=[stride(6), stride(1)]}", axis));
-        assert_eq!(message, "concatenate_arrays: `s` is used with strides of its own, so it cannot be joined with another array");
+        assert_eq!(message, "concatenate_arrays: `s` is used with explicit strides, so it cannot be joined with another array");
         let message = refusal(&kernel("int64", "", axis));
         assert_eq!(message, "concatenate_arrays: `s` and `t` differ in their types; only arrays of the same kind can be joined");
     }
