@@ -10,10 +10,10 @@ use super::{
 };
 
 /// A step of the making of a kernel.
-type Step = fn(&mut Making) -> Result<(), CreateError>;
+type CreateStep = fn(&mut Making) -> Result<(), CreateError>;
 
 /// What is done, in this order.
-const STEPS: &[Step] = &[
+const STEPS: &[CreateStep] = &[
     domains::read_domains,
     domains::read_assumptions,
     common_subexpressions::expand,

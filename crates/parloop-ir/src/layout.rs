@@ -105,7 +105,7 @@ pub enum Axis {
 
 /// The location of an element.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ElementLocation {
     /// Its index in memory, from the beginning of the buffer (including the offset); counted in vectors if there is a lane, else in
     /// numbers.
     pub index: Expr,
@@ -212,13 +212,13 @@ impl Layout {
     ///
     /// # Errors
     /// As [`axes`](Self::axes), and if the number of indices does not match the number of axes.
-    pub fn place(&self, array: &Name, indices: &[Expr]) -> Result<Place, LayoutError> {
+    pub fn place(&self, array: &Name, indices: &[Expr]) -> Result<ElementLocation, LayoutError> {
         let axes = self.axes(array)?;
         if axes.len() != indices.len() {
             return Err(LayoutError::WrongIndices { array: array.clone(), axes: axes.len(), indices: indices.len() });
         }
         let width = self.vector_width(array)?;
-        let mut place = Place { index: self.offset(array), separate: Vec::new(), lane: None };
+        let mut place = ElementLocation { index: self.offset(array), separate: Vec::new(), lane: None };
         for (number, (axis, index)) in axes.into_iter().zip(indices).enumerate() {
             match axis {
                 Axis::Separate => place.separate.push(index.clone()),

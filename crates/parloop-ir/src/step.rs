@@ -6,7 +6,7 @@ use parloop_isl::Name;
 
 /// One transformation with its arguments.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step {
+pub struct TransformStep {
     /// The transformation.
     pub name: Name,
     /// Positional arguments.
@@ -58,7 +58,7 @@ impl<'a> Arguments<'a> {
     ///
     /// # Errors
     /// [`StepError::TooMany`], [`StepError::UnknownArgument`], [`StepError::GivenTwice`].
-    pub fn of(step: &'a Step, names: &[&'static str]) -> Result<Arguments<'a>, StepError> {
+    pub fn of(step: &'a TransformStep, names: &[&'static str]) -> Result<Arguments<'a>, StepError> {
         if step.args.len() > names.len() {
             let (most, found) = (names.len(), step.args.len());
             return Err(StepError::TooMany { step: step.name.clone(), most, names: names.join(", "), found });

@@ -46,7 +46,7 @@ impl Constraint {
 }
 
 /// The meaning of a single constraint.
-enum Said {
+enum ConstraintMeaning {
     Always,
     Never,
     /// It bounds an expression without a constant, whose first coefficient is positive.
@@ -69,10 +69,10 @@ pub(crate) fn normalise(constraints: impl IntoIterator<Item = Constraint>) -> Op
     let mut piece = Piece::new();
     for constraint in constraints {
         match read(constraint) {
-            Said::Always => {}
-            Said::Never => return None,
-            Said::Raw(constraint) => piece.push(constraint),
-            Said::Bounds(terms, said) => {
+            ConstraintMeaning::Always => {}
+            ConstraintMeaning::Never => return None,
+            ConstraintMeaning::Raw(constraint) => piece.push(constraint),
+            ConstraintMeaning::Bounds(terms, said) => {
                 let range = ranges.entry(terms).or_default();
                 range.low = range.low.max(said.low);
                 range.high = match (range.high, said.high) {
@@ -105,19 +105,19 @@ pub(crate) fn normalise_pieces(mut pieces: Vec<Piece>) -> Vec<Piece> {
     pieces
 }
 
-fn read(constraint: Constraint) -> Said {
+fn read(constraint: Constraint) -> ConstraintMeaning {
     let Constraint { kind, affine } = constraint;
     let constant = affine.constant_term();
     if affine.as_constant().is_some() {
         let holds = if kind == ConstraintKind::Zero { constant == 0 } else { constant >= 0 };
-        return if holds { Said::Always } else { Said::Never };
+        return if holds { ConstraintMeaning::Always } else { ConstraintMeaning::Never };
     }
     // Room to change the sign of everything.
     if constant == i64::MIN || affine.terms().any(|(_, c)| c == i64::MIN) {
-        return Said::Raw(Constraint { kind, affine });
+        return ConstraintMeaning::Raw(Constraint { kind, affine });
     }
     if kind == ConstraintKind::NotNegative && is_remainder_at_least_its_least(&affine) {
-        return Said::Always;
+        return ConstraintMeaning::Always;
     }
     let (mut terms, constant) = affine.into_parts();
     let mut common = 0;
@@ -132,15 +132,15 @@ fn read(constraint: Constraint) -> Said {
     terms.iter_mut().for_each(|(_, c)| *c = *c / common * sign);
     // With t the expression without constant: common*t*sign + constant is zero, or at least zero.
     match kind {
-        ConstraintKind::Zero if constant % common != 0 => Said::Never,
+        ConstraintKind::Zero if constant % common != 0 => ConstraintMeaning::Never,
         ConstraintKind::Zero => {
             let value = -sign * (constant / common);
-            Said::Bounds(terms, Range { low: Some(value), high: Some(value) })
+            ConstraintMeaning::Bounds(terms, Range { low: Some(value), high: Some(value) })
         }
         ConstraintKind::NotNegative => {
             let limit = constant.div_euclid(common);
             let range = if positive { Range { low: Some(-limit), high: None } } else { Range { low: None, high: Some(limit) } };
-            Said::Bounds(terms, range)
+            ConstraintMeaning::Bounds(terms, range)
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::constraint::{Constraint, ConstraintKind, Piece};
 use crate::error::{IslError, Result};
 use crate::local;
 use crate::name::Name;
-use crate::set::{Piecewise, Place, Set};
+use crate::set::{NamePosition, Piecewise, Set};
 use crate::solver::{Names, Question, SetHandle, ask, once};
 
 impl Set {
@@ -101,8 +101,8 @@ impl Set {
         let mut params = BTreeSet::new();
         for name in names {
             match self.place_of(name)? {
-                Place::Dim(place) => dims.insert(place),
-                Place::Param(place) => params.insert(place),
+                NamePosition::Dim(place) => dims.insert(place),
+                NamePosition::Param(place) => params.insert(place),
             };
         }
         let without = |names: &[Name], gone: &BTreeSet<usize>| -> Vec<Name> {

@@ -239,12 +239,12 @@ impl Set {
     }
 
     /// The position of a name among the dimensions (`Ok(position)`) or the parameters (`Err(position)`).
-    pub(crate) fn place_of(&self, name: &str) -> Result<Place> {
+    pub(crate) fn place_of(&self, name: &str) -> Result<NamePosition> {
         if let Some(place) = self.dims.iter().position(|dim| dim == name) {
-            return Ok(Place::Dim(place));
+            return Ok(NamePosition::Dim(place));
         }
         match self.params.iter().position(|param| param == name) {
-            Some(place) => Ok(Place::Param(place)),
+            Some(place) => Ok(NamePosition::Param(place)),
             None => Err(IslError::UnknownName { name: name.to_string(), set: self.to_string() }),
         }
     }
@@ -252,15 +252,15 @@ impl Set {
     /// The position of a name among the dimensions.
     pub(crate) fn dim_place(&self, name: &str) -> Result<usize> {
         match self.place_of(name)? {
-            Place::Dim(place) => Ok(place),
-            Place::Param(_) => Err(IslError::UnknownName { name: name.to_string(), set: self.to_string() }),
+            NamePosition::Dim(place) => Ok(place),
+            NamePosition::Param(_) => Err(IslError::UnknownName { name: name.to_string(), set: self.to_string() }),
         }
     }
 }
 
 /// The position of a name in a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum NamePosition {
     Dim(usize),
     Param(usize),
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use parloop_ir::syntax::{MemoryKind, SyncScope};
 use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
+use super::element_access::{self, ElementAccess};
+use super::order_loss::push_equal;
 use super::pair::{Pair, Side};
-use super::touch::{self, Touch};
-use super::ways::push_equal;
 use super::{Dependences, Placement, time};
 use crate::access::Update;
 
@@ -29,7 +29,7 @@ impl<'k> Dependences<'_, 'k> {
     pub fn shared_storages(&self, instruction: usize) -> impl Iterator<Item = &Name> {
         self.touched[instruction]
             .iter()
-            .filter(|key| self.touches[*key].iter().any(|touch| touch::shared_memory(self.facts, &touch.root).is_some()))
+            .filter(|key| self.touches[*key].iter().any(|touch| element_access::shared_memory(self.facts, &touch.root).is_some()))
     }
 
     /// Whether there are axes along which work items of that scope differ.
@@ -40,7 +40,7 @@ impl<'k> Dependences<'_, 'k> {
     /// Which memory the storage is in.
     pub fn memory(&self, storage: &Name) -> MemoryKind {
         let root = self.touches.get(storage).and_then(|touches| touches.first()).map(|touch| &touch.root);
-        root.and_then(|root| touch::shared_memory(self.facts, root)).unwrap_or(MemoryKind::Global)
+        root.and_then(|root| element_access::shared_memory(self.facts, root)).unwrap_or(MemoryKind::Global)
     }
 
     /// A variable of `storage` in which both instructions can access the same element from different work items, with at least one write.
@@ -85,7 +85,7 @@ impl<'k> Dependences<'_, 'k> {
     }
 
     /// The accesses of an instruction to a storage, and to the fields of an object.
-    fn touches_of(&self, instruction: usize, storage: &Name) -> impl Iterator<Item = &Touch<'k>> {
+    fn touches_of(&self, instruction: usize, storage: &Name) -> impl Iterator<Item = &ElementAccess<'k>> {
         let fields = format!("{storage}.");
         let keys = self.touched[instruction].iter().filter(move |key| *key == storage || key.starts_with(&fields));
         keys.flat_map(|key| &self.touches[key]).filter(move |touch| touch.at == instruction)
@@ -103,7 +103,7 @@ impl<'k> Dependences<'_, 'k> {
         says(turn.first, turn.second) || says(turn.second, turn.first)
     }
 
-    fn can_meet(&self, first: &Touch<'k>, second: &Touch<'k>, turn: Turn<'_>, scope: SyncScope) -> Result<bool, IslError> {
+    fn can_meet(&self, first: &ElementAccess<'k>, second: &ElementAccess<'k>, turn: Turn<'_>, scope: SyncScope) -> Result<bool, IslError> {
         // Within one iteration no barrier can separate the instances of one instruction; `check_order` handles those.
         if turn.first == turn.second && turn.later.is_none() {
             return Ok(false);
@@ -118,7 +118,7 @@ impl<'k> Dependences<'_, 'k> {
         }
         let mut known = Vec::new();
         if let Some(later) = turn.later {
-            let by = super::ways::difference(&pair, later)?.sub(&Affine::constant(1))?;
+            let by = super::order_loss::difference(&pair, later)?.sub(&Affine::constant(1))?;
             match by.as_constant() {
                 Some(by) if by < 0 => return Ok(false),
                 Some(_) => {}

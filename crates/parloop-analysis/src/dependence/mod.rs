@@ -1,23 +1,23 @@
 //! Dependences: the only module that decides which instances of instructions depend on each other.
 //!
-//! `touch` has accesses as relations from instances to elements, `pair` combines two of them, `time` compares when instances ran in the
+//! `element_access` has accesses as relations from instances to elements, `pair` combines two of them, `time` compares when instances ran in the
 //! kernel as created, `path` when they run in a schedule. The queries build on these: `order` (does a schedule keep the order of every two
 //! instances that depend on each other?), `meet` (where is a barrier needed?), `moves` (may a read move, may loops be fused?), `private`
 //! (may each value of an iname have its own copy of a variable?). An undecidable case is reported as a doubt, never as yes or no.
 
+mod element_access;
 mod local;
 mod meet;
 mod moves;
 mod opaque;
 mod order;
+mod order_loss;
 mod overlap;
 mod pair;
 mod path;
 mod private;
 mod time;
-mod touch;
 mod violation;
-mod ways;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -28,12 +28,12 @@ use crate::axis::axis_base;
 use crate::facts::{Facts, Placement};
 use opaque::Opaque;
 
+pub use element_access::ElementAccess;
 pub use meet::Turn;
 pub use moves::Mover;
 pub use order::Outcome;
 pub use overlap::{elements_may_share_memory, elements_share_memory};
 pub use path::{Path, Paths};
-pub use touch::Touch;
 pub use violation::{Cause, Doubt, Instance, Violation};
 
 /// The accesses of a kernel's instructions to variables that some of them write, and queries about them.
@@ -42,7 +42,7 @@ pub struct Dependences<'f, 'k> {
     /// Values of loops as created that are not affine in the current inames.
     opaque: Opaque,
     /// By what is accessed: a storage, or a field of an object in it.
-    touches: BTreeMap<Name, Vec<Touch<'k>>>,
+    touches: BTreeMap<Name, Vec<ElementAccess<'k>>>,
     /// For each instruction, what it accesses.
     touched: Vec<BTreeSet<Name>>,
     /// The axes along which work items differ.
@@ -55,7 +55,7 @@ impl<'f, 'k> Dependences<'f, 'k> {
     /// Indexes the kernel.
     pub fn of(facts: &'f Facts<'k>) -> Dependences<'f, 'k> {
         let opaque = Opaque::of(facts.kernel);
-        let touches = touch::collect(facts, &opaque);
+        let touches = element_access::collect(facts, &opaque);
         let mut touched = vec![BTreeSet::new(); facts.kernel.instructions.len()];
         for (key, all) in &touches {
             for touch in all {

@@ -6,10 +6,10 @@ use parloop_ir::affine::to_affine;
 use parloop_ir::syntax::{Expr, Time, TimeStep, primed, without_primes};
 use parloop_isl::{Affine, Constraint, IslError, Name};
 
+use super::element_access::ElementAccess;
+use super::order_loss::{difference, push_if_possible};
 use super::pair::{Pair, Side};
-use super::touch::Touch;
 use super::violation::Cause;
-use super::ways::{difference, push_if_possible};
 use super::{Dependences, time};
 
 /// A value that is computed again where it is used, instead of once where it was assigned.
@@ -167,7 +167,14 @@ impl<'k> Dependences<'_, 'k> {
     }
 
     /// Whether a write comes after a time of the assignment and before the use.
-    fn is_amid(&self, write: &Touch<'k>, read: &Touch<'k>, own: &Time, defined: &Time, used: &Time) -> Result<bool, IslError> {
+    fn is_amid(
+        &self,
+        write: &ElementAccess<'k>,
+        read: &ElementAccess<'k>,
+        own: &Time,
+        defined: &Time,
+        used: &Time,
+    ) -> Result<bool, IslError> {
         let mut pair = Pair::new(self, write, read);
         pair.times = Some((own, used));
         if pair.is_apart()? {
@@ -241,7 +248,14 @@ impl<'k> Dependences<'_, 'k> {
     }
 
     /// Whether a write comes after one of the instances that a read stands for and before another.
-    fn is_between(&self, write: &Touch<'k>, read: &Touch<'k>, own: &Time, before: &Time, after: &Time) -> Result<bool, IslError> {
+    fn is_between(
+        &self,
+        write: &ElementAccess<'k>,
+        read: &ElementAccess<'k>,
+        own: &Time,
+        before: &Time,
+        after: &Time,
+    ) -> Result<bool, IslError> {
         // The two instances have separate names.
         let again = |expr: &Expr| {
             let names = expr.variables().into_iter().filter(|name| without_primes(name).1 > 0);
@@ -277,7 +291,7 @@ impl<'k> Dependences<'_, 'k> {
     }
 
     /// An access of the definition, made at the use.
-    fn moved(&self, touch: &Touch<'k>, mover: &Mover<'_>) -> Touch<'k> {
+    fn moved(&self, touch: &ElementAccess<'k>, mover: &Mover<'_>) -> ElementAccess<'k> {
         let kernel = self.facts.kernel;
         let by: BTreeMap<&Name, Option<Affine>> = mover.indices.iter().map(|(name, index)| (name, to_affine(index))).collect();
         let put = |index: &Affine| {
@@ -296,7 +310,7 @@ impl<'k> Dependences<'_, 'k> {
             Some(result).filter(|index| index.names().iter().all(|name| !kernel.temporaries.contains_key(name)))
         };
         let indices = touch.indices.as_ref().map(|indices| indices.iter().map(|index| index.as_ref().and_then(put)).collect());
-        Touch { at: mover.user, indices, constraints: Vec::new(), ..touch.clone() }
+        ElementAccess { at: mover.user, indices, constraints: Vec::new(), ..touch.clone() }
     }
 }
 

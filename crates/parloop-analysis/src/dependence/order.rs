@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use parloop_ir::syntax::{AddressSpace, Expr, Time, TimeStep};
 use parloop_isl::{Constraint, IslError, Name, Set};
 
+use super::element_access::{self, ElementAccess};
 use super::local::Reach;
+use super::order_loss::{OrderLoss, agree, differ, difference, push_equal, push_if_possible};
 use super::pair::{Pair, Side, same_turn};
 use super::path::{Path, Paths};
-use super::touch::{self, Touch};
 use super::violation::{Cause, Doubt, Violation};
-use super::ways::{Way, agree, differ, difference, push_equal, push_if_possible};
 use super::{Dependences, Placement, time};
 use crate::access::Update;
 
@@ -41,7 +41,7 @@ impl<'k> Dependences<'_, 'k> {
             return Ok(outcome);
         }
         for (key, own) in &self.touches {
-            let mut related: Vec<&Touch<'k>> = own.iter().collect();
+            let mut related: Vec<&ElementAccess<'k>> = own.iter().collect();
             if let Some(whole) = key.split_once('.').and_then(|(object, _)| self.touches.get(object)) {
                 related.extend(whole);
             }
@@ -52,7 +52,7 @@ impl<'k> Dependences<'_, 'k> {
                     if !is_relevant || (one.at == other.at && may_race(&self.facts.kernel.instructions[one.at].id)) {
                         continue;
                     }
-                    let directions: &[(&Touch<'k>, &Touch<'k>)] =
+                    let directions: &[(&ElementAccess<'k>, &ElementAccess<'k>)] =
                         if std::ptr::eq(one, *other) { &[(one, one)] } else { &[(one, other), (other, one)] };
                     for (first, second) in directions {
                         self.check_pair(first, second, own, paths, &mut reach, &mut outcome)?;
@@ -68,15 +68,15 @@ impl<'k> Dependences<'_, 'k> {
 
     fn check_pair(
         &self,
-        first: &Touch<'k>,
-        second: &Touch<'k>,
-        all: &[Touch<'k>],
+        first: &ElementAccess<'k>,
+        second: &ElementAccess<'k>,
+        all: &[ElementAccess<'k>],
         paths: &Paths,
         reach: &mut Option<Reach>,
         outcome: &mut Outcome,
     ) -> Result<(), IslError> {
         let instructions = &self.facts.kernel.instructions;
-        let origin = |touch: &Touch<'k>| &instructions[touch.at].origin;
+        let origin = |touch: &ElementAccess<'k>| &instructions[touch.at].origin;
         let (early, late) = (origin(first).times_for(&first.root), origin(second).times_for(&first.root));
         let turns = origin(first).copied_between(origin(second), &first.root);
         if let Some(turns) = turns {
@@ -86,7 +86,7 @@ impl<'k> Dependences<'_, 'k> {
             }
         }
         // Cases that checked mode cannot decide at run time are errors here: copies of work items, and instances that stand for others.
-        let is_shared = touch::space(self.facts, &first.root) != AddressSpace::Private;
+        let is_shared = element_access::space(self.facts, &first.root) != AddressSpace::Private;
         // It treats all atomic updates as commuting.
         let is_decidable = is_shared
             && !(first.access.atomic && second.access.atomic)
@@ -135,7 +135,7 @@ impl<'k> Dependences<'_, 'k> {
                 Cause::Unordered(iname) | Cause::Backwards(iname) | Cause::Copies(iname) => Some(iname),
                 Cause::Placed | Cause::Shared(_) => None,
             };
-            let id = |touch: &Touch<'_>| instructions[touch.at].id.clone();
+            let id = |touch: &ElementAccess<'_>| instructions[touch.at].id.clone();
             outcome.doubts.insert(Doubt { variable: first.access.name.clone(), first: id(first), second: id(second), iname, turn: depth });
         }
         Ok(())
@@ -144,8 +144,8 @@ impl<'k> Dependences<'_, 'k> {
     /// Whether a copy is filled before it is stored in each iteration of the loops around it.
     fn check_copy(
         &self,
-        first: &Touch<'k>,
-        second: &Touch<'k>,
+        first: &ElementAccess<'k>,
+        second: &ElementAccess<'k>,
         (early, late): (&[TimeStep], &[TimeStep]),
         paths: &Paths,
     ) -> Result<Option<Violation>, IslError> {
@@ -184,7 +184,7 @@ impl<'k> Dependences<'_, 'k> {
             return None;
         }
         let mut inames = BTreeSet::new();
-        let known = |touch: &Touch<'_>, axis: usize| touch.indices.as_ref().is_some_and(|indices| indices[axis].is_some());
+        let known = |touch: &ElementAccess<'_>, axis: usize| touch.indices.as_ref().is_some_and(|indices| indices[axis].is_some());
         for axis in 0..one.len() {
             if known(first, axis) && known(second, axis) {
                 continue;
@@ -257,7 +257,7 @@ impl<'k> Dependences<'_, 'k> {
     }
 
     /// The ways in which the first instance may not run before the second.
-    fn ways(&self, pair: &Pair<'_, '_, '_>, paths: &Paths) -> Result<Vec<Way>, IslError> {
+    fn ways(&self, pair: &Pair<'_, '_, '_>, paths: &Paths) -> Result<Vec<OrderLoss>, IslError> {
         let instructions = &self.facts.kernel.instructions;
         let instruction = &instructions[pair.first.at];
         let (Some(first), Some(second)) = (paths.get(&instruction.id), paths.get(&instructions[pair.second.at].id)) else {
@@ -265,7 +265,7 @@ impl<'k> Dependences<'_, 'k> {
         };
         let is_own = pair.first.at == pair.second.at;
         let commutes = [pair.first.at, pair.second.at].iter().all(|&at| instructions[at].origin.commutes.contains(&pair.first.root));
-        let mut ways: Vec<Way> = Vec::new();
+        let mut ways: Vec<OrderLoss> = Vec::new();
         let mut equal = self.same_copy(pair)?;
         for iname in first.shared(second) {
             let later = difference(pair, iname)?;
@@ -295,7 +295,7 @@ impl<'k> Dependences<'_, 'k> {
 
     /// The axes along which work items have copies of a variable.
     pub(super) fn copy_axes(&self, variable: &Name) -> impl Iterator<Item = Placement> + '_ {
-        let space = touch::space(self.facts, variable);
+        let space = element_access::space(self.facts, variable);
         self.axes.iter().copied().filter(move |axis| match space {
             AddressSpace::Private => true,
             AddressSpace::Local => matches!(axis, Placement::Group(_)),
@@ -315,7 +315,7 @@ impl<'k> Dependences<'_, 'k> {
     }
 
     /// A value in the copy of one work item that another one reads.
-    fn add_copies(&self, pair: &Pair<'_, '_, '_>, ways: &mut Vec<Way>) -> Result<(), IslError> {
+    fn add_copies(&self, pair: &Pair<'_, '_, '_>, ways: &mut Vec<OrderLoss>) -> Result<(), IslError> {
         for axis in self.copy_axes(&pair.first.root) {
             let Some(iname) = self.along(pair.first.at, axis) else { continue };
             let cause = || Cause::Copies(iname.clone());

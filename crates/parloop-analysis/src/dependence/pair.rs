@@ -6,8 +6,8 @@ use parloop_ir::affine::to_affine;
 use parloop_ir::syntax::{Expr, Time, TimeStep, without_primes};
 use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
+use super::element_access::ElementAccess;
 use super::opaque::Opaque;
-use super::touch::Touch;
 use super::{Dependences, Placement};
 
 /// Which of the two.
@@ -20,8 +20,8 @@ pub(super) enum Side {
 /// Two accesses, the first of which happens before the second in the order under consideration.
 pub(super) struct Pair<'a, 'f, 'k> {
     pub deps: &'a Dependences<'f, 'k>,
-    pub first: &'a Touch<'k>,
-    pub second: &'a Touch<'k>,
+    pub first: &'a ElementAccess<'k>,
+    pub second: &'a ElementAccess<'k>,
     /// When they ran, if relevant: names of other instances that they stand for are bounded too.
     pub times: Option<(&'a Time, &'a Time)>,
     /// The loops around a copy that both fill or store, if only different iterations are relevant.
@@ -32,12 +32,12 @@ pub(super) struct Pair<'a, 'f, 'k> {
 
 impl<'a, 'f, 'k> Pair<'a, 'f, 'k> {
     /// Two accesses, with only the facts that their indices show directly.
-    pub fn new(deps: &'a Dependences<'f, 'k>, first: &'a Touch<'k>, second: &'a Touch<'k>) -> Pair<'a, 'f, 'k> {
+    pub fn new(deps: &'a Dependences<'f, 'k>, first: &'a ElementAccess<'k>, second: &'a ElementAccess<'k>) -> Pair<'a, 'f, 'k> {
         let same = determined(deps, first, second);
         Pair { deps, first, second, times: None, turns: None, same }
     }
 
-    fn touch(&self, side: Side) -> &'a Touch<'k> {
+    fn touch(&self, side: Side) -> &'a ElementAccess<'k> {
         match side {
             Side::First => self.first,
             Side::Second => self.second,
@@ -95,7 +95,7 @@ impl<'a, 'f, 'k> Pair<'a, 'f, 'k> {
     }
 
     /// The points of the instances that one stands for.
-    fn others(&self, touch: &Touch<'k>, time: &Time) -> Result<Set, IslError> {
+    fn others(&self, touch: &ElementAccess<'k>, time: &Time) -> Result<Set, IslError> {
         let facts = self.deps.facts;
         let own = &facts.kernel.instructions[touch.at].within_inames;
         let mut by_primes: BTreeMap<usize, BTreeSet<Name>> = BTreeMap::new();
@@ -173,7 +173,7 @@ impl<'a, 'f, 'k> Pair<'a, 'f, 'k> {
 }
 
 /// The inames that have one value for both accesses wherever they touch the same element: those that equal indices determine.
-fn determined(deps: &Dependences<'_, '_>, first: &Touch<'_>, second: &Touch<'_>) -> BTreeSet<Name> {
+fn determined(deps: &Dependences<'_, '_>, first: &ElementAccess<'_>, second: &ElementAccess<'_>) -> BTreeSet<Name> {
     let (Some(left), Some(right)) = (first.known_indices(), second.known_indices()) else { return BTreeSet::new() };
     if left != right || first.access.name != second.access.name {
         return BTreeSet::new();

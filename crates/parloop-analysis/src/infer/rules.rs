@@ -31,14 +31,14 @@ pub(super) trait Environment {
 
 /// The type of a value, and whether it is weak: made only of literals, so that it takes the type of its partner.
 #[derive(Clone, Debug)]
-struct Found {
+struct TypedValue {
     ty: Type,
     weak: bool,
 }
 
-impl Found {
-    fn strong(ty: impl Into<Type>) -> Found {
-        Found { ty: ty.into(), weak: false }
+impl TypedValue {
+    fn strong(ty: impl Into<Type>) -> TypedValue {
+        TypedValue { ty: ty.into(), weak: false }
     }
 }
 
@@ -52,12 +52,12 @@ pub(super) fn strong_value(env: &mut impl Environment, expr: &Expr) -> Result<Op
     Ok(find(env, expr)?.filter(|found| !found.weak).map(|found| found.ty))
 }
 
-fn find(env: &mut impl Environment, expr: &Expr) -> Result<Option<Found>, InferError> {
+fn find(env: &mut impl Environment, expr: &Expr) -> Result<Option<TypedValue>, InferError> {
     if let Some((rule, args)) = rule_call(expr, &env.kernel().substitutions) {
         let body = rule.body.substitute(&rule.parameters.iter().cloned().zip(args.iter().cloned()).collect());
         return inside_rule(env, &body);
     }
-    let strong = |ty: Option<Type>| ty.map(Found::strong);
+    let strong = |ty: Option<Type>| ty.map(TypedValue::strong);
     match expr {
         Expr::Literal(literal) => literal_type(env, literal),
         Expr::Variable(name) => Ok(strong(env.variable(name)?)),
@@ -77,10 +77,10 @@ fn find(env: &mut impl Environment, expr: &Expr) -> Result<Option<Found>, InferE
         Expr::Lookup(aggregate, field) => Ok(strong(field_type(env, expr, aggregate, field)?)),
         Expr::Unary(UnaryOp::Not, operand) => {
             value(env, operand)?;
-            Ok(Some(Found::strong(DType::Bool)))
+            Ok(Some(TypedValue::strong(DType::Bool)))
         }
         Expr::Unary(UnaryOp::Negate, operand) => {
-            let truth_as_number = |found: Found| if found.ty == DType::Bool.into() { Found::strong(DType::I8) } else { found };
+            let truth_as_number = |found: TypedValue| if found.ty == DType::Bool.into() { TypedValue::strong(DType::I8) } else { found };
             Ok(find(env, operand)?.map(truth_as_number))
         }
         Expr::Unary(UnaryOp::BitNot, operand) => find(env, operand),
@@ -98,7 +98,7 @@ fn find(env: &mut impl Environment, expr: &Expr) -> Result<Option<Found>, InferE
         }
         Expr::Compare(_, left, right) => {
             visit_all(env, [&**left, &**right])?;
-            Ok(Some(Found::strong(DType::Bool)))
+            Ok(Some(TypedValue::strong(DType::Bool)))
         }
         Expr::Min(operands) | Expr::Max(operands) => arithmetic(env, expr, &**operands),
         Expr::If(parts) => {
@@ -107,7 +107,7 @@ fn find(env: &mut impl Environment, expr: &Expr) -> Result<Option<Found>, InferE
         }
         Expr::Cast(ty, operand) => {
             value(env, operand)?;
-            Ok(Some(Found::strong(ty.clone())))
+            Ok(Some(TypedValue::strong(ty.clone())))
         }
         Expr::CommonSubexpression(operand, _) => Ok(strong(value(env, operand)?)),
         Expr::Call(_) | Expr::Reduction(_) | Expr::Tuple(_) => match several(env, expr)? {
@@ -119,7 +119,7 @@ fn find(env: &mut impl Environment, expr: &Expr) -> Result<Option<Found>, InferE
 }
 
 /// The type of a rule's body; a rule that calls itself has none.
-fn inside_rule(env: &mut impl Environment, body: &Expr) -> Result<Option<Found>, InferError> {
+fn inside_rule(env: &mut impl Environment, body: &Expr) -> Result<Option<TypedValue>, InferError> {
     if *env.rule_depth() > env.kernel().substitutions.len() {
         return Ok(None);
     }
@@ -147,7 +147,7 @@ fn no_value(env: &impl Environment, expr: &Expr, hint: &'static str) -> InferErr
     InferError::NoValue { expr: expr.to_string(), kernel: env.kernel().name.clone(), hint }
 }
 
-fn literal_type(env: &impl Environment, literal: &Literal) -> Result<Option<Found>, InferError> {
+fn literal_type(env: &impl Environment, literal: &Literal) -> Result<Option<TypedValue>, InferError> {
     let (dtype, given) = match literal {
         Literal::Int(_, Some(dtype)) | Literal::Float(_, Some(dtype)) | Literal::Imaginary(_, Some(dtype)) => (*dtype, true),
         Literal::Int(value, None) => {
@@ -166,7 +166,7 @@ fn literal_type(env: &impl Environment, literal: &Literal) -> Result<Option<Foun
             ));
         }
     };
-    Ok(Some(Found { ty: dtype.into(), weak: !given }))
+    Ok(Some(TypedValue { ty: dtype.into(), weak: !given }))
 }
 
 /// The type of an integer literal.
@@ -187,7 +187,7 @@ fn is_integral(ty: &Type) -> bool {
 }
 
 /// The value of an integer literal operand.
-fn literal_value(found: Option<&Found>, expr: &Expr) -> Option<i128> {
+fn literal_value(found: Option<&TypedValue>, expr: &Expr) -> Option<i128> {
     found.filter(|found| found.weak && is_integral(&found.ty))?;
     match expr {
         Expr::Literal(Literal::Int(value, _)) => Some(*value),
@@ -200,7 +200,7 @@ fn arithmetic<'a>(
     env: &mut impl Environment,
     whole: &Expr,
     operands: impl IntoIterator<Item = &'a Expr>,
-) -> Result<Option<Found>, InferError> {
+) -> Result<Option<TypedValue>, InferError> {
     let mut all = Vec::new();
     for operand in operands {
         let found = find(env, operand)?;
@@ -214,9 +214,9 @@ fn arithmetic<'a>(
 fn common(
     env: &impl Environment,
     whole: &Expr,
-    operands: impl IntoIterator<Item = (Option<Found>, Option<i128>)>,
-) -> Result<Option<Found>, InferError> {
-    let mut common: Option<(Found, Option<i128>)> = None;
+    operands: impl IntoIterator<Item = (Option<TypedValue>, Option<i128>)>,
+) -> Result<Option<TypedValue>, InferError> {
+    let mut common: Option<(TypedValue, Option<i128>)> = None;
     for (found, literal) in operands {
         let Some(found) = found else { continue };
         common = Some(match common {
@@ -231,18 +231,18 @@ fn common(
 fn both(
     env: &impl Environment,
     whole: &Expr,
-    (a, first): (Found, Option<i128>),
-    (b, second): (Found, Option<i128>),
-) -> Result<Found, InferError> {
+    (a, first): (TypedValue, Option<i128>),
+    (b, second): (TypedValue, Option<i128>),
+) -> Result<TypedValue, InferError> {
     match (&a.ty, &b.ty) {
         (Type::Scalar(left), Type::Scalar(right)) => {
             let (dtype, weak) = meet(*left, a.weak, *right, b.weak, [first, second]);
-            Ok(Found { ty: dtype.into(), weak })
+            Ok(TypedValue { ty: dtype.into(), weak })
         }
         (Type::Vector(..), Type::Scalar(_)) if b.weak => Ok(a),
         (Type::Scalar(_), Type::Vector(..)) if a.weak => Ok(b),
         _ => match join(env, whole, Some(a.ty), Some(b.ty))? {
-            Some(ty) => Ok(Found::strong(ty)),
+            Some(ty) => Ok(TypedValue::strong(ty)),
             None => Err(no_value(env, whole, "its operands have no type")),
         },
     }
@@ -264,10 +264,10 @@ pub(super) fn join(env: &impl Environment, whole: &Expr, a: Option<Type>, b: Opt
     }
 }
 
-fn binary(env: &mut impl Environment, whole: &Expr, op: BinaryOp, [left, right]: [&Expr; 2]) -> Result<Option<Found>, InferError> {
+fn binary(env: &mut impl Environment, whole: &Expr, op: BinaryOp, [left, right]: [&Expr; 2]) -> Result<Option<TypedValue>, InferError> {
     if matches!(op, BinaryOp::And | BinaryOp::Or) {
         visit_all(env, [left, right])?;
-        return Ok(Some(Found::strong(DType::Bool)));
+        return Ok(Some(TypedValue::strong(DType::Bool)));
     }
     let (a, b) = (find(env, left)?, find(env, right)?);
     let literals = [literal_value(a.as_ref(), left), literal_value(b.as_ref(), right)];
@@ -292,27 +292,27 @@ fn operation(
     env: &impl Environment,
     whole: &Expr,
     op: BinaryOp,
-    [(a, first), (b, second)]: [(Option<Found>, Option<i128>); 2],
-) -> Result<Option<Found>, InferError> {
+    [(a, first), (b, second)]: [(Option<TypedValue>, Option<i128>); 2],
+) -> Result<Option<TypedValue>, InferError> {
     let literals = [first, second];
     let power = literals[1].filter(|_| op == BinaryOp::Power);
     match (op, &a, &b) {
         (
             BinaryOp::FloorDivide | BinaryOp::Modulo,
-            Some(Found { ty: Type::Scalar(a), weak: false }),
-            Some(Found { ty: Type::Scalar(b), weak: false }),
+            Some(TypedValue { ty: Type::Scalar(a), weak: false }),
+            Some(TypedValue { ty: Type::Scalar(b), weak: false }),
         ) => {
-            return Ok(Some(Found::strong(promote_division(*a, *b))));
+            return Ok(Some(TypedValue::strong(promote_division(*a, *b))));
         }
         (BinaryOp::Power, Some(_), _) if matches!(power, Some(0..=LARGEST_PRODUCT)) => return Ok(a),
         (BinaryOp::Power, Some(base), _) if matches!(power, Some(..0)) && is_integral(&base.ty) => {
-            return Ok(Some(Found::strong(DType::F64)));
+            return Ok(Some(TypedValue::strong(DType::F64)));
         }
         _ => {}
     }
     let found = common(env, whole, [(a, literals[0]), (b, literals[1])])?;
     Ok(found.map(|found| match found.ty {
-        Type::Scalar(_) if op == BinaryOp::Divide && is_integral(&found.ty) => Found { ty: DType::F64.into(), ..found },
+        Type::Scalar(_) if op == BinaryOp::Divide && is_integral(&found.ty) => TypedValue { ty: DType::F64.into(), ..found },
         _ => found,
     }))
 }

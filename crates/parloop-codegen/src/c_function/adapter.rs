@@ -31,7 +31,7 @@ impl CallDialect {
 
 /// How one argument is passed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum PassingMode {
     /// As it is.
     Same,
     /// As the address of the type that is declared.
@@ -47,7 +47,7 @@ pub(super) struct Passed {
     ty: String,
     /// Whether it is an address, and whether nothing is written there.
     pointer: Option<(AddressSpace, bool)>,
-    way: Way,
+    way: PassingMode,
 }
 
 impl Passed {
@@ -62,7 +62,7 @@ impl Passed {
         let target = dialect.target;
         let call = ArgumentOf { function, id, param, target };
         let (to, constant) = match &param.ty {
-            ParamType::Scalar(dtype) => return call.typed(*dtype, None, Way::Same),
+            ParamType::Scalar(dtype) => return call.typed(*dtype, None, PassingMode::Same),
             ParamType::Pointer { to, constant } => (to, *constant),
         };
         let (space, layout) = match descriptor {
@@ -72,12 +72,14 @@ impl Passed {
         let pointer = Some((space, constant));
         match to {
             Pointee::Scalar(dtype) => call.typed(*dtype, pointer, flat(*dtype, space, dialect)),
-            Pointee::Char if space == AddressSpace::Private || target != Target::OpenCl => call.typed(DType::I8, pointer, Way::Cast),
-            Pointee::Char => call.typed(DType::I8, pointer, Way::Same),
+            Pointee::Char if space == AddressSpace::Private || target != Target::OpenCl => {
+                call.typed(DType::I8, pointer, PassingMode::Cast)
+            }
+            Pointee::Char => call.typed(DType::I8, pointer, PassingMode::Same),
             Pointee::Pointers(dtype) => {
                 call.needs_private(space)?;
                 let Rows { count, apart, .. } = call.rows(layout)?;
-                call.typed(*dtype, pointer, Way::Pointers { rows: count, apart })
+                call.typed(*dtype, pointer, PassingMode::Pointers { rows: count, apart })
             }
             Pointee::Rows(dtype, lengths) => {
                 call.needs_private(space)?;
@@ -86,25 +88,25 @@ impl Passed {
                 if length != expected || (count > 1 && apart != length) {
                     return Err(call.misfit(&format!("takes rows of length {expected}"), layout));
                 }
-                call.typed(*dtype, pointer, Way::Cast)
+                call.typed(*dtype, pointer, PassingMode::Cast)
             }
-            Pointee::Void => Ok(Passed { ty: "void".into(), pointer, way: Way::Same }),
-            Pointee::Class(name) => Ok(Passed { ty: name.clone(), pointer: None, way: Way::Same }),
+            Pointee::Void => Ok(Passed { ty: "void".into(), pointer, way: PassingMode::Same }),
+            Pointee::Class(name) => Ok(Passed { ty: name.clone(), pointer: None, way: PassingMode::Same }),
             Pointee::Other(name) if is_number(name) => {
                 Err(call.misfit("is not `T *`, `T **` or a pointer to rows of known length", layout))
             }
-            Pointee::Struct(name) | Pointee::Other(name) => Ok(Passed { ty: name.clone(), pointer, way: Way::Same }),
+            Pointee::Struct(name) | Pointee::Other(name) => Ok(Passed { ty: name.clone(), pointer, way: PassingMode::Same }),
         }
     }
 
     /// Whether the argument must go through an adapter.
     fn is_changed(&self) -> bool {
-        self.way != Way::Same
+        self.way != PassingMode::Same
     }
 }
 
 /// The way of a flat array: types that are one in C may be two in a target's language.
-fn flat(dtype: DType, space: AddressSpace, dialect: CallDialect) -> Way {
+fn flat(dtype: DType, space: AddressSpace, dialect: CallDialect) -> PassingMode {
     // `long` and `long long`, complex numbers of C and of C++.
     let has_two = |dtype: DType| matches!(dtype, DType::I64 | DType::U64) || dtype.is_complex();
     let differs = match dialect.target {
@@ -114,7 +116,7 @@ fn flat(dtype: DType, space: AddressSpace, dialect: CallDialect) -> Way {
         // `char` is a third type there.
         Target::Cuda | Target::Hip => dtype == DType::I8,
     };
-    if differs { Way::Cast } else { Way::Same }
+    if differs { PassingMode::Cast } else { PassingMode::Same }
 }
 
 /// Whether a C type that is not a plain pointer's target is one of numbers.
@@ -139,7 +141,7 @@ struct ArgumentOf<'a> {
 }
 
 impl ArgumentOf<'_> {
-    fn typed(&self, dtype: DType, pointer: Option<(AddressSpace, bool)>, way: Way) -> Result<Passed, CallableError> {
+    fn typed(&self, dtype: DType, pointer: Option<(AddressSpace, bool)>, way: PassingMode) -> Result<Passed, CallableError> {
         if dtype.is_complex() && !matches!(self.target, Target::C | Target::Ispc) {
             let (function, target) = (self.function.clone(), self.target);
             return Err(CallableError::NoVersion { function, types: format!("{dtype}, which only C has,"), target });
@@ -217,9 +219,9 @@ impl<'a> Adapter<'a> {
         let mut name = format!("pl_call_{}", self.signature.name);
         for passed in &self.passed {
             match passed.way {
-                Way::Same => {}
-                Way::Cast => name.push_str("_c"),
-                Way::Pointers { rows, apart } => name.push_str(&format!("_{rows}x{apart}")),
+                PassingMode::Same => {}
+                PassingMode::Cast => name.push_str("_c"),
+                PassingMode::Pointers { rows, apart } => name.push_str(&format!("_{rows}x{apart}")),
             }
             if let Some((AddressSpace::Global | AddressSpace::Local | AddressSpace::Constant, _)) = passed.pointer
                 && self.dialect.target == Target::OpenCl
@@ -249,9 +251,9 @@ impl<'a> Adapter<'a> {
         let (mut rows, mut args) = (String::new(), Vec::new());
         for (place, passed) in self.passed.iter().enumerate() {
             args.push(match passed.way {
-                Way::Same => format!("a{place}"),
-                Way::Cast => self.any(&format!("a{place}")),
-                Way::Pointers { rows: count, apart } => {
+                PassingMode::Same => format!("a{place}"),
+                PassingMode::Cast => self.any(&format!("a{place}")),
+                PassingMode::Pointers { rows: count, apart } => {
                     let each: Vec<String> = (0..count.max(1)).map(|row| format!("a{place} + {}", row * apart)).collect();
                     rows.push_str(&format!("  {}r{place}[{}] = {{{}}};\n", self.pointer(passed), count.max(1), each.join(", ")));
                     self.any(&format!("r{place}"))

@@ -62,7 +62,7 @@ pub(super) fn check(facts: &Facts<'_>, is_called: bool) -> Result<Bounds, CheckE
                     continue;
                 }
             }
-            let place = Place { facts, instruction, access: &access, is_called };
+            let place = InstructionAccess { facts, instruction, access: &access, is_called };
             let axes = place.check(&domain, &sides, &mut found.in_calls)?;
             if !axes.is_empty() {
                 found.in_kernel.entry(expr.clone()).or_default().extend(axes);
@@ -169,7 +169,7 @@ fn is_number_of_calls(facts: &Facts<'_>, name: &Name) -> bool {
 }
 
 /// One access in an instruction.
-struct Place<'a, 'k> {
+struct InstructionAccess<'a, 'k> {
     facts: &'a Facts<'k>,
     instruction: &'a Instruction,
     access: &'a Access<'k>,
@@ -177,7 +177,7 @@ struct Place<'a, 'k> {
     is_called: bool,
 }
 
-impl Place<'_, '_> {
+impl InstructionAccess<'_, '_> {
     /// The axes whose indices the kernel has to check as it runs.
     fn check(&self, domain: &Set, sides: &[Side], in_calls: &mut Vec<CallBound>) -> Result<BTreeSet<usize>, CheckError> {
         let facts = self.facts;
@@ -196,7 +196,7 @@ impl Place<'_, '_> {
         }
         gaps.retain(|gap| gap.names().iter().all(|name| is_usable(name) && facts.is_integer(name)));
         gaps.truncate(MOST_GAPS);
-        let known = Known { facts, domain, conditions: &conditions, gaps: &gaps };
+        let known = AccessDomain { facts, domain, conditions: &conditions, gaps: &gaps };
         let is_exact = self.access.conditions.iter().all(|(condition, value)| is_whole(facts, condition, *value));
         let mut in_kernel = BTreeSet::new();
         for (axis, (index, length)) in sides.iter().enumerate() {
@@ -279,7 +279,7 @@ impl Place<'_, '_> {
 }
 
 /// What holds where an access happens.
-struct Known<'a, 'k> {
+struct AccessDomain<'a, 'k> {
     facts: &'a Facts<'k>,
     domain: &'a Set,
     conditions: &'a [Constraint],
@@ -290,7 +290,7 @@ struct Known<'a, 'k> {
 /// Each gap may double the cases.
 const MOST_GAPS: usize = 4;
 
-impl Known<'_, '_> {
+impl AccessDomain<'_, '_> {
     /// Whether it is seen at once that the expression is not negative.
     fn proves(&self, expr: &Affine) -> bool {
         let assumptions = match self.facts.kernel.assumptions.pieces() {

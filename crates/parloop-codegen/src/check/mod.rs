@@ -48,12 +48,12 @@ pub fn before_schedule(program: &Program, kernel: &LoopKernel) -> Result<Bounds,
 ///
 /// # Errors
 /// The first mistake that is found.
-pub fn after_schedule(program: &Program, schedule: &Schedule) -> Result<Found, CheckError> {
+pub fn after_schedule(program: &Program, schedule: &Schedule) -> Result<ScheduleFindings, CheckError> {
     let facts = Facts::of_typed(program, &schedule.kernel);
     placed::check(schedule)?;
     placed::check_axes(program, schedule, &facts)?;
     let is_lenient = schedule.kernel.options.is_lenient();
-    let mut found = Found::default();
+    let mut found = ScheduleFindings::default();
     match definitions::check_order(schedule, &facts) {
         Err(error @ CheckError::MissingDefinition { .. }) if is_lenient => found.warnings.push(error),
         checked => checked?,
@@ -69,7 +69,7 @@ pub fn after_schedule(program: &Program, schedule: &Schedule) -> Result<Found, C
 
 /// What is found of a schedule that is not an error.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Found {
+pub struct ScheduleFindings {
     /// Orders of instances that may be lost: only the data knows.
     pub doubts: BTreeSet<Doubt>,
     /// What is an error unless the options of the kernel say that it does no harm.

@@ -12,8 +12,8 @@ use parloop_isl::Name;
 use super::LowerError;
 use super::array::{Array, Storage};
 use super::launch::called_function;
+use super::location::Location;
 use super::number::{self, Typed};
-use super::place::Place;
 use super::scope::Scope;
 use super::tree::{Declaration, Op, Statement, Value, ValueKind};
 
@@ -263,7 +263,7 @@ impl Scope<'_> {
     /// The address of a result that is a number; by way of a variable where the callee writes another type.
     fn address(&mut self, id: &ArgId, code: &mut CallCode<'_>) -> Result<Value, LowerError> {
         let expr = code.argument(id).cloned().ok_or_else(|| self.refused(format!("a call without {id}")))?;
-        let Place { value: place, checks } = self.place(&expr)?;
+        let Location { value: place, checks } = self.place(&expr)?;
         match code.ty(id) {
             Some(ty) if ty != place.ty || !checks.is_empty() => {
                 let name = self.names.make("result");

@@ -8,7 +8,7 @@ use parloop_ir::syntax::{AddressSpace, Argument, ArgumentKind, Initializer, Layo
 use parloop_isl::Name;
 
 use super::array::{Array, Storage};
-use super::place::{constant, separate_name};
+use super::location::{constant, separate_name};
 use super::scope::Scope;
 use super::shared::Shared;
 use super::tree::{Declaration, Param, ParamSource, Statement, Table, Value, ValueKind, mentions, value_param};

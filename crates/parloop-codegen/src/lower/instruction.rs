@@ -6,8 +6,8 @@ use parloop_ir::syntax::{AddressSpace, Assignment, Atomicity, BinaryOp, CInstruc
 use parloop_isl::Name;
 
 use super::LowerError;
+use super::location::Location;
 use super::number::{self, Typed};
-use super::place::Place;
 use super::scope::Scope;
 use super::tidy;
 use super::tree::{AtomicChange, Op, Statement, Value, ValueKind};
@@ -81,7 +81,7 @@ impl Scope<'_> {
 
     /// `lhs = value`; for a field of an object, a call of its setter.
     pub(super) fn store(&mut self, lhs: &Expr, value: Typed) -> Result<Vec<Statement>, LowerError> {
-        let Place { value: place, mut checks } = self.place(lhs)?;
+        let Location { value: place, mut checks } = self.place(lhs)?;
         checks.extend(self.touch(lhs, &place, true)?);
         let value = value.to(&place.ty);
         let statement = match (self.setter(lhs)?, place.kind) {
@@ -108,7 +108,7 @@ impl Scope<'_> {
     }
 
     fn atomic(&mut self, assignment: &Assignment) -> Result<Vec<Statement>, LowerError> {
-        let Place { value: place, mut checks } = self.place(&assignment.lhs)?;
+        let Location { value: place, mut checks } = self.place(&assignment.lhs)?;
         checks.extend(self.touch(&assignment.lhs, &place, true)?);
         let space = match assignment.lhs.written_name().map(|name| self.array(name)) {
             Some(Ok(array)) => array.space,

@@ -13,15 +13,15 @@ mod error;
 mod expr;
 mod instruction;
 mod launch;
+mod location;
 mod nest;
 mod number;
-mod place;
 mod reserved;
 mod scope;
 mod shadow;
+mod shadow_access;
 mod shared;
 mod tidy;
-mod touch;
 pub mod tree;
 
 pub use bounds::host_limits;

@@ -103,7 +103,7 @@ fn is_harmless(value: &Value) -> bool {
         ValueKind::Cast(_) | ValueKind::Member(..) => true,
         ValueKind::Routine(routine, _) => *routine != Routine::Power,
         ValueKind::Element(..) | ValueKind::Pointer(..) | ValueKind::Address(_) => false,
-        ValueKind::Call(..) | ValueKind::Check { .. } | ValueKind::Touch(_) | ValueKind::Text(_) => false,
+        ValueKind::Call(..) | ValueKind::Check { .. } | ValueKind::ShadowAccess(_) | ValueKind::Text(_) => false,
     };
     itself
         && divides.is_none_or(|divisor| !is_whole || divisor.as_int().is_some_and(|divisor| divisor > 0))
@@ -118,7 +118,7 @@ pub(super) fn read_depth(value: &Value) -> usize {
 }
 
 fn depends_on(value: &Value, changed: &BTreeSet<Name>) -> bool {
-    let mut found = matches!(value.kind, ValueKind::Call(..) | ValueKind::Touch(_));
+    let mut found = matches!(value.kind, ValueKind::Call(..) | ValueKind::ShadowAccess(_));
     value.visit_names(&mut |name| found |= changed.contains(name));
     found || value.children().into_iter().any(|child| depends_on(child, changed))
 }

@@ -102,14 +102,14 @@ pub enum ValueKind {
         operands: Box<[Value; 2]>,
     },
     /// Tells shadow memory of an access; always true.
-    Touch(Box<Touch>),
+    ShadowAccess(Box<ShadowAccess>),
     /// C code.
     Text(String),
 }
 
 /// What an access does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TouchKind {
+pub enum ShadowAccessKind {
     /// It reads.
     Read,
     /// It writes.
@@ -120,9 +120,9 @@ pub enum TouchKind {
 
 /// An access that shadow memory is told of.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Touch {
+pub struct ShadowAccess {
     /// What it does.
-    pub kind: TouchKind,
+    pub kind: ShadowAccessKind,
     /// The element.
     pub place: Value,
     /// Lines for people: the instruction, the variable, and for each step of the time what has that value, nothing for a place.
@@ -372,7 +372,7 @@ impl Value {
             ValueKind::Binary(_, left, right) | ValueKind::Compare(_, left, right) => vec![left, right],
             ValueKind::Choose(parts) => parts.iter().collect(),
             ValueKind::Check { operands, .. } => operands.iter().collect(),
-            ValueKind::Touch(touch) => [&touch.place, &touch.group, &touch.item].into_iter().chain(&touch.values).collect(),
+            ValueKind::ShadowAccess(touch) => [&touch.place, &touch.group, &touch.item].into_iter().chain(&touch.values).collect(),
         }
     }
 

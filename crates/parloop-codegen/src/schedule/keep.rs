@@ -13,14 +13,14 @@ use parloop_isl::{Affine, Constraint, Name, Set};
 
 use super::error::ScheduleError;
 use super::sizes::{Sizes, group_and_local_sizes};
-use super::{Launch, Node, Step};
+use super::{Launch, Node, ScheduleItem};
 
 /// The kernel with saves and reloads, which are put into the launches too.
 pub(crate) fn keep(
     program: &Program,
     facts: &Facts<'_>,
     launches: &mut [Launch],
-    steps: &[Step],
+    steps: &[ScheduleItem],
 ) -> Result<Option<LoopKernel>, ScheduleError> {
     if launches.len() < 2 {
         return Ok(None);
@@ -52,12 +52,12 @@ pub(crate) fn keep(
 }
 
 /// For each launch, those that can run after it.
-fn reachable(steps: &[Step], after: &mut [BTreeSet<usize>]) -> BTreeSet<usize> {
+fn reachable(steps: &[ScheduleItem], after: &mut [BTreeSet<usize>]) -> BTreeSet<usize> {
     let mut before: BTreeSet<usize> = BTreeSet::new();
     for step in steps {
         let inside = match step {
-            Step::Launch(at) => BTreeSet::from([*at]),
-            Step::Loop { body, .. } => {
+            ScheduleItem::Launch(at) => BTreeSet::from([*at]),
+            ScheduleItem::Loop { body, .. } => {
                 let inside = reachable(body, after);
                 inside.iter().for_each(|at| after[*at].extend(&inside));
                 inside

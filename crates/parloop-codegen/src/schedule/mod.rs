@@ -39,7 +39,7 @@ pub struct Schedule {
     /// The launches, in the order in which they are first run.
     pub launches: Vec<Launch>,
     /// What the host does: each launch once, in loops where a global barrier was inside one.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ScheduleItem>,
     /// The accesses whose indices are checked as the kernel runs, whatever its options say, with the axes along which they are.
     pub guarded: BTreeMap<Expr, BTreeSet<usize>>,
     /// The temporaries in which values are kept from one launch to another.
@@ -63,7 +63,7 @@ pub struct Launch {
 
 /// A step of the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum ScheduleItem {
     /// The launch of that index.
     Launch(usize),
     /// The steps for each value of the iname, whose bounds are known to the host.
@@ -71,7 +71,7 @@ pub enum Step {
         /// The iname.
         iname: Name,
         /// The body.
-        body: Vec<Step>,
+        body: Vec<ScheduleItem>,
     },
 }
 
@@ -160,15 +160,15 @@ impl fmt::Display for Schedule {
 }
 
 impl Schedule {
-    fn write_step(&self, step: &Step, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_step(&self, step: &ScheduleItem, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:1$}", "", 2 * depth)?;
         match step {
-            Step::Launch(index) => {
+            ScheduleItem::Launch(index) => {
                 let launch = &self.launches[*index];
                 writeln!(f, "launch {}", launch.name)?;
                 launch.body.iter().try_for_each(|node| node.write(depth + 1, f))
             }
-            Step::Loop { iname, body } => {
+            ScheduleItem::Loop { iname, body } => {
                 writeln!(f, "on the host: for {iname}")?;
                 body.iter().try_for_each(|step| self.write_step(step, depth + 1, f))
             }

@@ -12,7 +12,7 @@ pub(super) enum Need {
     /// `PARLOOP_CHECK`.
     Check,
     /// `PARLOOP_TOUCH` and what belongs to it.
-    Touch,
+    ShadowAccess,
     /// Functions of complex numbers.
     Complex(DType),
     /// That function for the type.

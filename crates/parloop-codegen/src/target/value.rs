@@ -6,7 +6,7 @@ use parloop_ir::syntax::{CompareOp, Type, UnaryOp};
 use super::complex::{complex_name, part_of};
 use super::routine::Need;
 use super::writer::Writer;
-use crate::lower::tree::{Op, Routine, Touch, TouchKind, Value, ValueKind};
+use crate::lower::tree::{Op, Routine, ShadowAccess, ShadowAccessKind, Value, ValueKind};
 
 /// How tightly an expression holds together, as in C.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -126,17 +126,17 @@ impl Writer<'_> {
                 self.needs.insert(Need::Check);
                 (format!("PARLOOP_CHECK({index} >= 0 && {index} < {limit}, {site}, {index}, {limit})"), Bond::Primary)
             }
-            ValueKind::Touch(touch) => (self.touch(touch), Bond::Primary),
+            ValueKind::ShadowAccess(touch) => (self.touch(touch), Bond::Primary),
         }
     }
 
-    fn touch(&mut self, touch: &Touch) -> String {
-        self.needs.insert(Need::Touch);
-        let Touch { kind, place, site, group, item, own, loops, is_local, axes, turn, values } = touch;
+    fn touch(&mut self, touch: &ShadowAccess) -> String {
+        self.needs.insert(Need::ShadowAccess);
+        let ShadowAccess { kind, place, site, group, item, own, loops, is_local, axes, turn, values } = touch;
         let kind = match kind {
-            TouchKind::Read => 0,
-            TouchKind::Write => 1,
-            TouchKind::Update => 2,
+            ShadowAccessKind::Read => 0,
+            ShadowAccessKind::Write => 1,
+            ShadowAccessKind::Update => 2,
         };
         let (place, group, item) = (self.operand(place, Bond::Unary), self.value(group), self.value(item));
         let site = site.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");

@@ -34,7 +34,7 @@ pub fn write(lowered: &Lowered) -> Result<Code, LowerError> {
         }
         writer.function(function);
     }
-    writer.needs.extend(lowered.shadow.iter().map(|_| Need::Touch));
+    writer.needs.extend(lowered.shadow.iter().map(|_| Need::ShadowAccess));
     let body = writer.text;
     let needs = needed_text(dialect, &writer.needs, lowered.target)?;
     let mut front = String::new();
@@ -83,7 +83,7 @@ fn needed_text(dialect: &dyn Dialect, needs: &BTreeSet<Need>, target: Target) ->
     for need in needs {
         match *need {
             Need::Check => text.push_str("#ifndef PARLOOP_CHECK\n#define PARLOOP_CHECK(OK, SITE, INDEX, LIMIT) (OK)\n#endif\n"),
-            Need::Touch => text.push_str(WITHOUT_SHADOW),
+            Need::ShadowAccess => text.push_str(WITHOUT_SHADOW),
             Need::Complex(dtype) => text.push_str(&super::complex::functions(dialect, dtype, both)),
             Need::Routine(routine, dtype) => text.push_str(&routine::text(dialect, routine, dtype)),
             Need::CompareAndSwap(dtype, space) | Need::AtomicAdd(dtype, space) => {

@@ -11,7 +11,7 @@ use super::error::{Mistake, ParseError};
 use super::expression::Parser;
 use super::lex::is_name_byte;
 use super::lines::{Line, lines};
-use super::options::{Options, Place};
+use super::options::{OptionPosition, Options};
 use super::statement::{Statement, no_tail, statement};
 use crate::syntax::{Expr, UnaryOp};
 
@@ -142,7 +142,7 @@ impl Reader<'_> {
         no_tail(self.text, line)?;
         self.open(BlockKind::With, line)?;
         let options = line.options.clone().unwrap_or(line.head.end..line.head.end);
-        self.options.read(self.text, options, Place::With)
+        self.options.read(self.text, options, OptionPosition::With)
     }
 
     fn for_loop(&mut self, line: &Line, rest: Range<usize>) -> Result<(), ParseError> {

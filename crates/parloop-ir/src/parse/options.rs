@@ -15,7 +15,7 @@ use crate::syntax::{Atomicity, Expr, InstructionKind, MemoryKind, SyncScope};
 
 /// Where options appear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum OptionPosition {
     With,
     Assignment,
     Call,
@@ -101,7 +101,7 @@ impl Options {
 
     /// Parses the options in those bytes and adds them to the existing ones: dependencies, `nosync` and conditions are added, others are
     /// replaced.
-    pub fn read(&mut self, text: &str, within: Range<usize>, place: Place) -> Result<(), ParseError> {
+    pub fn read(&mut self, text: &str, within: Range<usize>, place: OptionPosition) -> Result<(), ParseError> {
         for option in split(text, within.clone(), b',')? {
             if option.is_empty() {
                 let nothing = text[within.clone()].trim().is_empty();
@@ -120,7 +120,7 @@ impl Options {
         Ok(())
     }
 
-    fn one(&mut self, option: &One<'_>, place: Place) -> Result<(), ParseError> {
+    fn one(&mut self, option: &One<'_>, place: OptionPosition) -> Result<(), ParseError> {
         option.check_place(place)?;
         match option.name {
             "id" => self.id = Some(option.single()?),
@@ -183,15 +183,15 @@ struct One<'t> {
 }
 
 impl One<'_> {
-    fn check_place(&self, place: Place) -> Result<(), ParseError> {
+    fn check_place(&self, place: OptionPosition) -> Result<(), ParseError> {
         let only = |fits: bool, why: &'static str| if fits { None } else { Some(why) };
         let wrong = match self.name {
             "id" | "priority" | "dup" | "nosync" | "nosync_query" => {
-                only(place != Place::With, "in a `with` block: it belongs to a single instruction")
+                only(place != OptionPosition::With, "in a `with` block: it belongs to a single instruction")
             }
-            "atomic" => only(place == Place::Assignment, "here: it applies only to an assignment with one left side"),
-            "mem_kind" => only(place == Place::Barrier, "here: it applies only to barriers"),
-            "reads" | "writes" | "bind" => only(place == Place::C, "here: it applies only to C instructions"),
+            "atomic" => only(place == OptionPosition::Assignment, "here: it applies only to an assignment with one left side"),
+            "mem_kind" => only(place == OptionPosition::Barrier, "here: it applies only to barriers"),
+            "reads" | "writes" | "bind" => only(place == OptionPosition::C, "here: it applies only to C instructions"),
             _ => None,
         };
         match wrong {

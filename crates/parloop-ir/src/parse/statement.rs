@@ -8,7 +8,7 @@ use super::error::{Mistake, ParseError, nearest};
 use super::expression::{Level, Parser};
 use super::lex::{Kind, quoted};
 use super::lines::{Line, trimmed};
-use super::options::{Options, Place};
+use super::options::{OptionPosition, Options};
 use crate::syntax::{
     Assignment, CInstruction, CallInstruction, Expr, InstructionKind, MemoryKind, SubstitutionRule, SyncScope, TemporaryType,
 };
@@ -44,7 +44,7 @@ pub(super) fn statement(text: &str, line: &Line, options: &Options) -> Result<St
     }
 }
 
-fn finish(text: &str, line: &Line, options: &Options, kind: InstructionKind, place: Place) -> Result<Draft, ParseError> {
+fn finish(text: &str, line: &Line, options: &Options, kind: InstructionKind, place: OptionPosition) -> Result<Draft, ParseError> {
     let mut options = options.clone();
     if let Some(given) = &line.options {
         options.read(text, given.clone(), place)?;
@@ -102,7 +102,7 @@ fn substitution(parser: &mut Parser<'_>) -> Result<(SubstitutionRule, Range<usiz
 }
 
 /// `lhs, lhs = rhs`, or just a call.
-fn assignment(parser: &mut Parser<'_>, has_left: bool) -> Result<(InstructionKind, Place), ParseError> {
+fn assignment(parser: &mut Parser<'_>, has_left: bool) -> Result<(InstructionKind, OptionPosition), ParseError> {
     let mut lhs = Vec::new();
     let mut declares = Vec::new();
     while has_left && !parser.accept("=") {
@@ -121,7 +121,7 @@ fn assignment(parser: &mut Parser<'_>, has_left: bool) -> Result<(InstructionKin
     parser.end()?;
     let single = lhs.len() == 1 && !takes_or_gives_arrays(&lhs[0], &rhs);
     if single && let (Some(lhs), Some(declares)) = (lhs.pop(), declares.pop()) {
-        return Ok((InstructionKind::Assign(Assignment { lhs, rhs, atomic: None, declares }), Place::Assignment));
+        return Ok((InstructionKind::Assign(Assignment { lhs, rhs, atomic: None, declares }), OptionPosition::Assignment));
     }
     if !matches!(rhs, Expr::Call(_) | Expr::Reduction(_)) {
         let count = match lhs.len() {
@@ -135,7 +135,7 @@ fn assignment(parser: &mut Parser<'_>, has_left: bool) -> Result<(InstructionKin
     if lhs.is_empty() && matches!(rhs, Expr::Reduction(_)) {
         return Err(parser.mistake(parser.span_from(first), missing_left(&rhs)));
     }
-    Ok((InstructionKind::Call(CallInstruction { lhs, rhs, declares }), Place::Call))
+    Ok((InstructionKind::Call(CallInstruction { lhs, rhs, declares }), OptionPosition::Call))
 }
 
 fn missing_left(rhs: &Expr) -> Mistake {
@@ -207,13 +207,13 @@ fn special(text: &str, line: &Line, options: &Options) -> Result<Draft, ParseErr
     let word = trimmed(text, line.head.start + 3..line.head.end);
     let barrier = |scope, memory| InstructionKind::Barrier { scope, memory };
     let (kind, place) = match &text[word.clone()] {
-        "gbarrier" => (barrier(SyncScope::Global, MemoryKind::Global), Place::Barrier),
-        "lbarrier" | "barrier" => (barrier(SyncScope::Local, MemoryKind::Local), Place::Barrier),
-        "nop" => (InstructionKind::Nop, Place::Nop),
+        "gbarrier" => (barrier(SyncScope::Global, MemoryKind::Global), OptionPosition::Barrier),
+        "lbarrier" | "barrier" => (barrier(SyncScope::Local, MemoryKind::Local), OptionPosition::Barrier),
+        "nop" => (InstructionKind::Nop, OptionPosition::Nop),
         source if first_word(source) == "c" => {
             let code = c_text(text, line, word.start)?;
             let code = CInstruction { code, bindings: Vec::new(), reads: Default::default(), writes: Vec::new() };
-            return finish(text, line, options, InstructionKind::C(code), Place::C);
+            return finish(text, line, options, InstructionKind::C(code), OptionPosition::C);
         }
         other => {
             let hint =

@@ -6,7 +6,7 @@ use parloop_isl::Name;
 
 use super::error::{Mistake, ParseError};
 use super::lex::quoted;
-use crate::step::{Step, StepValue};
+use crate::step::{StepValue, TransformStep};
 
 /// The maximum nesting depth of lists.
 const MAX_DEPTH: usize = 20;
@@ -21,7 +21,7 @@ const MAX_DEPTH: usize = 20;
 ///
 /// # Errors
 /// Reports what was expected and what was found, with a caret.
-pub fn step(text: &str) -> Result<Step, ParseError> {
+pub fn step(text: &str) -> Result<TransformStep, ParseError> {
     step_within(text, 0..text.len())
 }
 
@@ -29,14 +29,14 @@ pub fn step(text: &str) -> Result<Step, ParseError> {
 ///
 /// # Errors
 /// As [`step`], with the position in the whole text.
-pub fn step_within(text: &str, within: Range<usize>) -> Result<Step, ParseError> {
+pub fn step_within(text: &str, within: Range<usize>) -> Result<TransformStep, ParseError> {
     let mut reader = Reader { text, at: within.start, end: within.end };
     reader.skip_spaces();
     let name = reader.word(SPECIAL);
     if name.is_empty() {
         return Err(reader.expected("the name of a transformation"));
     }
-    let mut step = Step { name: name.into(), args: Vec::new(), keywords: Vec::new() };
+    let mut step = TransformStep { name: name.into(), args: Vec::new(), keywords: Vec::new() };
     loop {
         reader.skip_spaces();
         if reader.at == reader.end {

@@ -10,7 +10,7 @@ use crate::affine::{Affine, Atom};
 use crate::constraint::{Constraint, ConstraintKind, Piece, normalise};
 use crate::error::{IslError, Result};
 use crate::name::Name;
-use crate::set::{Place, Set};
+use crate::set::{NamePosition, Set};
 
 /// The order of columns in matrices of constraints.
 const COLUMNS: [Dim; 4] = [Dim::Constant, Dim::Param, Dim::Set, Dim::Div];
@@ -26,15 +26,15 @@ pub(crate) struct Names<'a> {
 }
 
 impl Names<'_> {
-    fn place(&self, name: &Name) -> Option<Place> {
-        let dim = self.dims.iter().position(|dim| dim == name).map(Place::Dim);
-        dim.or_else(|| self.params.iter().position(|param| param == name).map(Place::Param))
+    fn place(&self, name: &Name) -> Option<NamePosition> {
+        let dim = self.dims.iter().position(|dim| dim == name).map(NamePosition::Dim);
+        dim.or_else(|| self.params.iter().position(|param| param == name).map(NamePosition::Param))
     }
 
-    fn column(&self, place: Place) -> usize {
+    fn column(&self, place: NamePosition) -> usize {
         match place {
-            Place::Param(param) => 1 + param,
-            Place::Dim(dim) => 1 + self.params.len() + dim,
+            NamePosition::Param(param) => 1 + param,
+            NamePosition::Dim(dim) => 1 + self.params.len() + dim,
         }
     }
 }
@@ -138,7 +138,7 @@ impl Solver {
         Handle { raw, solver: self }
     }
 
-    fn known_place(&self, name: &Name, names: Names<'_>) -> Result<Place> {
+    fn known_place(&self, name: &Name, names: Names<'_>) -> Result<NamePosition> {
         names
             .place(name)
             .ok_or_else(|| IslError::UnknownName { name: name.to_string(), set: format!("{:?} -> {:?}", names.params, names.dims) })
@@ -157,8 +157,8 @@ impl Solver {
             let raw = match atom {
                 Atom::Name(name) => {
                     let (kind, place) = match self.known_place(name, names)? {
-                        Place::Dim(place) => (Dim::In, place),
-                        Place::Param(place) => (Dim::Param, place),
+                        NamePosition::Dim(place) => (Dim::In, place),
+                        NamePosition::Param(place) => (Dim::Param, place),
                     };
                     // SAFETY: the position is inside the space; isl takes the expression and the factor over.
                     unsafe { (self.api.isl_aff_set_coefficient_val)(result.into_raw(), kind, place as c_int, factor) }

@@ -25,7 +25,7 @@ use std::fmt;
 pub use build::{FileError, kernel_of};
 
 use parloop_ir::parse::ParseError;
-use parloop_ir::step::Step;
+use parloop_ir::step::TransformStep;
 pub use parloop_ir::text::KernelText;
 
 /// What stands in a file.
@@ -34,7 +34,7 @@ pub struct LoopFile {
     /// Kernels and functions, in the order written.
     pub kernels: Vec<KernelText>,
     /// Transformations, in the order written, each with its line, counted from 1.
-    pub steps: Vec<(usize, Step)>,
+    pub steps: Vec<(usize, TransformStep)>,
     /// What is expected, in the order written.
     pub expected: Vec<Expected>,
 }

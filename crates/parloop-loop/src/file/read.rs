@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use parloop_device::DType;
 use parloop_ir::parse::{Mistake, ParseError, data_line, instructions, is_name, quoted_text, scalar_name, step_within, trimmed};
-use parloop_ir::step::{Step, StepValue};
+use parloop_ir::step::{StepValue, TransformStep};
 use parloop_ir::syntax::{Iname, KernelOptions, Phase, Preamble, Target};
 use parloop_ir::text::{KernelText, read_option, read_trusted_option};
 use parloop_isl::Name;
@@ -171,7 +171,7 @@ impl Reader<'_> {
                 let is_condition = &line[..length] == "assume" && !rest.is_empty() && !self.text[rest.clone()].starts_with(['"', '\'']);
                 let step = if is_condition {
                     let condition = StepValue::Text(self.text[rest].to_owned());
-                    Step { name: "assume".into(), args: vec![condition], keywords: Vec::new() }
+                    TransformStep { name: "assume".into(), args: vec![condition], keywords: Vec::new() }
                 } else {
                     step_within(self.text, span)?
                 };

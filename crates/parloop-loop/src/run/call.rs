@@ -13,7 +13,7 @@ use super::assumption::{Assumption, assumptions_of};
 use super::fields::{PlannedField, fields_of};
 use super::formula::{Formula, Values};
 use super::overlap::{Apart, Location, overlaps_itself, pairs_apart};
-use super::planned::{Given, GivenArray, PlannedArg, PlannedKind};
+use super::planned::{GivenArgument, GivenArray, PlannedArg, PlannedKind};
 use super::reach::Reach;
 
 /// The arguments of a kernel, and how a call completes them.
@@ -50,10 +50,10 @@ enum Source {
 
 impl Source {
     /// What is given for the argument that it is of.
-    fn given(self, given: &[Given]) -> &Given {
+    fn given(self, given: &[GivenArgument]) -> &GivenArgument {
         match self {
             Source::Argument(index) | Source::Stride(index, _) | Source::Length(index, _) | Source::Elements(index) => &given[index],
-            Source::Offset => &Given::Missing,
+            Source::Offset => &GivenArgument::Missing,
         }
     }
 }
@@ -208,7 +208,7 @@ impl CallPlan {
     ///
     /// # Errors
     /// Which argument is missing or does not fit, with both shapes; what the kernel assumes of sizes and does not hold.
-    pub fn resolve(&self, given: &[Given]) -> Result<Values, RunError> {
+    pub fn resolve(&self, given: &[GivenArgument]) -> Result<Values, RunError> {
         let values = self.resolve_integers(given)?;
         for (arg, given) in self.args.iter().zip(given) {
             self.check(arg, given, &values)?;
@@ -221,24 +221,24 @@ impl CallPlan {
     ///
     /// # Errors
     /// Which integer is missing.
-    pub(super) fn resolve_integers(&self, given: &[Given]) -> Result<Values, RunError> {
+    pub(super) fn resolve_integers(&self, given: &[GivenArgument]) -> Result<Values, RunError> {
         let mut values: Values = SmallVec::from_elem(None, self.names.len());
         for (place, source) in self.sources.iter().enumerate() {
             values[place] = match *source {
                 Source::Argument(index) => match &given[index] {
-                    Given::Int(value) => Some(*value),
+                    GivenArgument::Int(value) => Some(*value),
                     _ => None,
                 },
                 Source::Stride(index, axis) => match &given[index] {
-                    Given::Array(array) => self.whole_stride(index, array, axis)?,
+                    GivenArgument::Array(array) => self.whole_stride(index, array, axis)?,
                     _ => None,
                 },
                 Source::Length(index, axis) => match &given[index] {
-                    Given::Array(array) => array.shape.get(axis).copied(),
+                    GivenArgument::Array(array) => array.shape.get(axis).copied(),
                     _ => None,
                 },
                 Source::Elements(index) => match &given[index] {
-                    Given::Array(array) => array.shape.iter().try_fold(1i64, |product, &length| product.checked_mul(length)),
+                    GivenArgument::Array(array) => array.shape.iter().try_fold(1i64, |product, &length| product.checked_mul(length)),
                     _ => None,
                 },
                 Source::Offset => Some(0),
@@ -246,7 +246,7 @@ impl CallPlan {
         }
         self.deduce(given, &mut values);
         for (place, source) in self.sources.iter().enumerate() {
-            if let (Source::Argument(index), Given::Number) = (source, source.given(given)) {
+            if let (Source::Argument(index), GivenArgument::Number) = (source, source.given(given)) {
                 return Err(self.not_an_integer(&self.args[*index]));
             }
             if let (Source::Argument(index), None) = (source, values[place]) {
@@ -272,12 +272,12 @@ impl CallPlan {
 
     /// Sizes from the shapes of the arrays that are given, as often as one tells another. Where no array tells one, a loop runs over all
     /// that there is in the field of an object.
-    fn deduce(&self, given: &[Given], values: &mut Values) {
+    fn deduce(&self, given: &[GivenArgument], values: &mut Values) {
         let mut progress = true;
         while progress && values.contains(&None) {
             progress = false;
             for (arg, given) in self.args.iter().zip(given) {
-                let (PlannedKind::Array { shape: Some(shape), .. }, Given::Array(array)) = (&arg.kind, given) else { continue };
+                let (PlannedKind::Array { shape: Some(shape), .. }, GivenArgument::Array(array)) = (&arg.kind, given) else { continue };
                 for (formula, &length) in shape.iter().zip(&array.shape) {
                     progress |= solve(formula, length, values);
                 }
@@ -287,9 +287,9 @@ impl CallPlan {
     }
 
     /// The first size that a field of an object tells.
-    fn deduce_from_fields(&self, given: &[Given], values: &mut Values) -> bool {
+    fn deduce_from_fields(&self, given: &[GivenArgument], values: &mut Values) -> bool {
         for (arg, given) in self.args.iter().zip(given) {
-            let (PlannedKind::Object { fields, .. }, Given::Object(lengths)) = (&arg.kind, given) else { continue };
+            let (PlannedKind::Object { fields, .. }, GivenArgument::Object(lengths)) = (&arg.kind, given) else { continue };
             for (field, lengths) in fields.iter().zip(lengths) {
                 let mut known = field.needed.iter().filter_map(|(axis, formula)| Some((formula, *lengths.get(*axis)?)));
                 if known.any(|(formula, length)| solve(formula, length, values)) {
@@ -300,9 +300,9 @@ impl CallPlan {
         false
     }
 
-    fn check(&self, arg: &PlannedArg, given: &Given, values: &Values) -> Result<(), RunError> {
+    fn check(&self, arg: &PlannedArg, given: &GivenArgument, values: &Values) -> Result<(), RunError> {
         match (&arg.kind, given) {
-            (PlannedKind::Array { dtype, shape, strides, offset, .. }, Given::Array(array)) => {
+            (PlannedKind::Array { dtype, shape, strides, offset, .. }, GivenArgument::Array(array)) => {
                 if array.dtype != *dtype {
                     let (expected, found) = (*dtype, array.dtype);
                     return Err(RunError::WrongType { kernel: self.kernel.clone(), argument: arg.name.clone(), expected, found });
@@ -332,11 +332,11 @@ impl CallPlan {
                     None => Ok(()),
                 }
             }
-            (PlannedKind::Array { .. }, Given::Missing) if arg.is_output && !arg.is_input => Ok(()),
-            (PlannedKind::Value { place: Some(_), .. }, Given::Missing | Given::Int(_)) => Ok(()),
-            (PlannedKind::Value { place: None, .. }, Given::Int(_) | Given::Number) => Ok(()),
-            (PlannedKind::Object { fields, .. }, Given::Object(lengths)) => self.check_fields(arg, fields, lengths, values),
-            (_, Given::Missing) => Err(RunError::Missing { kernel: self.kernel.clone(), argument: arg.name.clone() }),
+            (PlannedKind::Array { .. }, GivenArgument::Missing) if arg.is_output && !arg.is_input => Ok(()),
+            (PlannedKind::Value { place: Some(_), .. }, GivenArgument::Missing | GivenArgument::Int(_)) => Ok(()),
+            (PlannedKind::Value { place: None, .. }, GivenArgument::Int(_) | GivenArgument::Number) => Ok(()),
+            (PlannedKind::Object { fields, .. }, GivenArgument::Object(lengths)) => self.check_fields(arg, fields, lengths, values),
+            (_, GivenArgument::Missing) => Err(RunError::Missing { kernel: self.kernel.clone(), argument: arg.name.clone() }),
             _ => Err(self.wrong_kind(arg)),
         }
     }
@@ -434,7 +434,7 @@ impl CallPlan {
     /// # Errors
     /// [`RunError::SharedMemory`].
     #[inline]
-    pub fn check_apart(&self, given: &[Given], locate: impl Fn(usize) -> Option<Location>) -> Result<(), RunError> {
+    pub fn check_apart(&self, given: &[GivenArgument], locate: impl Fn(usize) -> Option<Location>) -> Result<(), RunError> {
         for pair in &self.apart {
             if let (Some(written), Some(other)) = (locate(pair.written), locate(pair.other))
                 && pair.is_violated(given, written, other)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parloop_codegen::lower::tree::ParamSource;
 use parloop_codegen::lower::{Code, GlobalTemporary, LaunchCode};
-use parloop_codegen::schedule::Step;
+use parloop_codegen::schedule::ScheduleItem;
 use parloop_device::forked::{Guard, Lock};
 use parloop_device::{DType, DeviceKind, Memory};
 use parloop_ir::fold;
@@ -19,7 +19,7 @@ use super::fields::PlannedField;
 use super::formula::Formula;
 use super::formula::Values;
 use super::overlap::Location;
-use super::planned::{Given, GivenArray, PlannedArg, PlannedKind};
+use super::planned::{GivenArgument, GivenArray, PlannedArg, PlannedKind};
 use super::width::{TooNarrow, Widths, is_beyond};
 use crate::error::LoopError;
 use crate::prepare::{Generated, Wider};
@@ -207,8 +207,8 @@ impl Executable {
     /// # Errors
     /// [`RunError::TooWide`](super::RunError::TooWide) where 64 bits are too few, [`RunError::Range`](super::RunError::Range) for a
     /// number that its own type does not hold; what a compiler says.
-    pub fn for_call(&self, values: &Values, given: &[Given]) -> Result<Executable, LoopError> {
-        let is_beyond = |given: &Given| is_beyond(given, self.inner.index);
+    pub fn for_call(&self, values: &Values, given: &[GivenArgument]) -> Result<Executable, LoopError> {
+        let is_beyond = |given: &GivenArgument| is_beyond(given, self.inner.index);
         let fits = match self.inner.wider {
             Some(_) => !given.iter().any(is_beyond) && self.inner.widths.misfit(values, false).is_none() && self.sizes_fit(values),
             None => true,
@@ -384,7 +384,7 @@ impl Executable {
     /// Which argument is missing, unknown or does not fit; what the device says.
     pub fn call(&self, args: &mut [(&str, LoopArg<'_>)]) -> Result<(), LoopError> {
         let plan = &self.inner.plan;
-        let mut given = vec![Given::Missing; plan.args().len()];
+        let mut given = vec![GivenArgument::Missing; plan.args().len()];
         let mut places = vec![None; plan.args().len()];
         for (index, (name, arg)) in args.iter().enumerate() {
             let position = plan.position(name).ok_or_else(|| plan.unknown(name))?;
@@ -453,11 +453,11 @@ impl Executable {
 }
 
 impl LoopArg<'_> {
-    fn given(&self, plan: &CallPlan, planned: &PlannedArg) -> Result<Given, super::RunError> {
+    fn given(&self, plan: &CallPlan, planned: &PlannedArg) -> Result<GivenArgument, super::RunError> {
         Ok(match self {
-            LoopArg::Scalar(Scalar::Int(value)) => i64::try_from(*value).map_or(Given::Number, Given::Int),
-            LoopArg::Scalar(_) => Given::Number,
-            LoopArg::Object(arg) => Given::Object(lengths(plan, planned, arg)?),
+            LoopArg::Scalar(Scalar::Int(value)) => i64::try_from(*value).map_or(GivenArgument::Number, GivenArgument::Int),
+            LoopArg::Scalar(_) => GivenArgument::Number,
+            LoopArg::Object(arg) => GivenArgument::Object(lengths(plan, planned, arg)?),
             LoopArg::Array { arg, shape, strides } => {
                 let dtype = match arg {
                     Arg::Memory { dtype, .. } => *dtype,
@@ -473,7 +473,12 @@ impl LoopArg<'_> {
                     _ => None,
                 };
                 let room = held.map(|bytes| (bytes / dtype.size()) as i64);
-                Given::Array(GivenArray { dtype, shape: shape.iter().copied().collect(), strides: strides.into_iter().collect(), room })
+                GivenArgument::Array(GivenArray {
+                    dtype,
+                    shape: shape.iter().copied().collect(),
+                    strides: strides.into_iter().collect(),
+                    room,
+                })
             }
         })
     }
@@ -641,12 +646,12 @@ impl Builder<'_> {
             .map_err(|part| super::RunError::NoFormula { argument: self.plan.kernel().clone(), part: part.to_string() }.into())
     }
 
-    fn steps(&mut self, steps: &[Step]) -> Result<Vec<ReadyStep>, LoopError> {
+    fn steps(&mut self, steps: &[ScheduleItem]) -> Result<Vec<ReadyStep>, LoopError> {
         let mut ready = Vec::with_capacity(steps.len());
         for step in steps {
             ready.push(match step {
-                Step::Launch(index) => ReadyStep::Launch(*index),
-                Step::Loop { iname, body } => {
+                ScheduleItem::Launch(index) => ReadyStep::Launch(*index),
+                ScheduleItem::Loop { iname, body } => {
                     let (first, last) = self.generated.host_bounds(iname, &self.hosts)?;
                     let (first, last) = (self.formula(&first)?, self.formula(&last)?);
                     self.hosts.push(iname.clone());

@@ -74,7 +74,7 @@ impl PlannedKind {
 
 /// What a caller gives for an argument.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Given {
+pub enum GivenArgument {
     /// Nothing: a size that shapes tell, or an output to be made.
     Missing,
     /// An integer.

@@ -16,7 +16,7 @@ use parloop_isl::Name;
 use super::call::CallPlan;
 use super::formula::Values;
 use super::formula::{Formula, FormulaOp};
-use super::planned::Given;
+use super::planned::GivenArgument;
 
 /// The integers of code whose width sizes decide.
 #[derive(Clone, Debug, Default)]
@@ -557,8 +557,8 @@ impl Finder<'_> {
 }
 
 /// Whether an array has more elements than indices of that type count, from its first to its last.
-pub(super) fn is_beyond(given: &Given, index: DType) -> bool {
-    let Given::Array(array) = given else { return false };
+pub(super) fn is_beyond(given: &GivenArgument, index: DType) -> bool {
+    let GivenArgument::Array(array) = given else { return false };
     let Some((_, most)) = index.integer_range() else { return false };
     if array.shape.iter().any(|&length| length <= 0) {
         return false;

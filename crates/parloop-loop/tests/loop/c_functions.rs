@@ -321,7 +321,7 @@ fn rows_of_another_length_are_refused_with_both_sides() {
     assert_eq!(error.to_string(), "the source has no function `res`; it has a, b");
     let of_floats = function_of("void res(float **x, double *y) {}", "res").unwrap();
     let error = with_function(of_floats.with_access([Access::Read, Access::ReadWrite])).generate(Target::C).unwrap_err().to_string();
-    assert!(error.contains("(`x`) is an array of float32 there, but one of float64 is passed"), "{error}");
+    assert!(error.contains("(`x`) must be an array of float32, but an array of float64 is passed"), "{error}");
 }
 
 #[test]

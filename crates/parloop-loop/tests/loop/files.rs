@@ -11,7 +11,7 @@ use parloop_loop::syntax::{
     AddressSpace, Argument, ArgumentKind, DimTag, Expr, Iname, InameTag, Initializer, KernelOptions, Layout, LoopKernel, Offset, Phase,
     Preamble, Shape, Stride, SubstitutionRule, Temporary, Type,
 };
-use parloop_loop::transform::{Step, StepValue, apply};
+use parloop_loop::transform::{StepValue, TransformStep, apply};
 use parloop_loop::{Name, Set};
 use proptest::prelude::*;
 
@@ -234,9 +234,13 @@ fn step_value() -> impl Strategy<Value = StepValue> {
     })
 }
 
-fn any_step() -> impl Strategy<Value = Step> {
+fn any_step() -> impl Strategy<Value = TransformStep> {
     let keywords = proptest::collection::vec((name(), step_value()), 0..3);
-    (name(), proptest::collection::vec(step_value(), 0..4), keywords).prop_map(|(name, args, keywords)| Step { name, args, keywords })
+    (name(), proptest::collection::vec(step_value(), 0..4), keywords).prop_map(|(name, args, keywords)| TransformStep {
+        name,
+        args,
+        keywords,
+    })
 }
 
 fn layout() -> impl Strategy<Value = Layout> {
@@ -423,7 +427,7 @@ proptest! {
             let again = trusted(&printed).map_err(|error| TestCaseError::fail(format!("{error}\n{printed}")))?;
             prop_assert_eq!(again.kernels, file.kernels, "{}", printed);
             prop_assert_eq!(again.expected, file.expected, "{}", printed);
-            let steps = |steps: Vec<(usize, Step)>| steps.into_iter().map(|(_, step)| step).collect::<Vec<_>>();
+            let steps = |steps: Vec<(usize, TransformStep)>| steps.into_iter().map(|(_, step)| step).collect::<Vec<_>>();
             prop_assert_eq!(steps(again.steps), steps(file.steps), "{}", printed);
         }
     }

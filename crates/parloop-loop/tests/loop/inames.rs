@@ -491,7 +491,7 @@ fn misuse_of_rename_inames_is_named() {
     let apart = kernel(&["{[i]: 0<=i<n}", "{[k]: 0<=k<m}"], "a[i] = 1\nb[k] = 1");
     assert_eq!(
         rename_iname(&apart, "k", "i", &Rename::default().existing_ok()).unwrap_err().to_string(),
-        format!("`k` and `i` do not run over the same values: `{}` against `{}`", apart.domains[1], apart.domains[0])
+        format!("`k` and `i` do not run over the same values: `{}` versus `{}`", apart.domains[1], apart.domains[0])
     );
     let batches = BTreeMap::from([("x".into(), names(&["i"])), ("y".into(), names(&["i"]))]);
     assert_eq!(rename_inames_in_batch(&before, &batches).unwrap_err().to_string(), "`i` cannot be renamed to both `x` and `y`");

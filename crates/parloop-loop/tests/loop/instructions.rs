@@ -236,7 +236,7 @@ fn mistakes_show_the_line_and_the_place() {
         ("for i\na = 1", "line 1, column 1: `for` has no closing `end`\n  for i\n  ^^^^^"),
         ("for\nend", "line 1, column 4: expected the name of an iname, found the end\n  for\n     ^"),
         ("for i:\nend", "line 1, column 6: expected `,` or the end of the line, found `:`\n  for i:\n       ^"),
-        ("end", "line 1, column 1: `end` closes nothing\n  end\n  ^^^"),
+        ("end", "line 1, column 1: unmatched `end`\n  end\n  ^^^"),
         ("for i\nelse\nend", "line 2, column 1: `else` needs an `if` block around it, but the innermost block is `for`\n  else\n  ^^^^"),
         (
             "if a\nelse\nelif b\nend",

@@ -5,7 +5,7 @@ use parloop_kernel::{Arg, Context};
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::loop_args;
 use parloop_loop::prelude::*;
-use parloop_loop::run::{Given, GivenArray, LoopArg};
+use parloop_loop::run::{GivenArgument, GivenArray, LoopArg};
 use parloop_loop::syntax::{AddressSpace, Program, Target};
 use parloop_loop::transform::{Split, merge};
 
@@ -224,7 +224,7 @@ fn small_arrays_have_indices_of_32_bits() {
     let ready = executable(&rows(None), &context);
     let text = |n: i64, m: i64| {
         let array = GivenArray { dtype: DType::U8, shape: [n, m].into_iter().collect(), strides: [m, 1].into_iter().collect(), room: None };
-        let given = [Given::Array(array), Given::Int(0), Given::Missing, Given::Missing];
+        let given = [GivenArgument::Array(array), GivenArgument::Int(0), GivenArgument::Missing, GivenArgument::Missing];
         let values = ready.plan().resolve(&given).unwrap();
         ready.for_call(&values, &given).unwrap().code().text.clone()
     };

@@ -1,4 +1,4 @@
-//! The table of transformations by name, for text and for Python: a [`Step`] in, a transformed program out.
+//! The table of transformations by name, for text and for Python: a [`TransformStep`] in, a transformed program out.
 
 mod arrays;
 mod inames;
@@ -11,7 +11,7 @@ use std::str::FromStr;
 use parloop_ir::matching::Query;
 use parloop_ir::parse::{self, ParseError, nearest};
 use parloop_ir::program::Program;
-use parloop_ir::step::{Arguments, Step, StepError, StepValue};
+use parloop_ir::step::{Arguments, StepError, StepValue, TransformStep};
 use parloop_ir::syntax::{AddressSpace, InameTag, LoopKernel, TagError};
 use parloop_isl::Name;
 
@@ -38,10 +38,10 @@ pub enum ApplyError {
     Failed { step: Name, error: Box<dyn Error + Send + Sync> },
 }
 
-type Transformation = fn(&LoopKernel, &Step) -> Result<LoopKernel, ApplyError>;
+type ApplyStep = fn(&LoopKernel, &TransformStep) -> Result<LoopKernel, ApplyError>;
 
 /// Every transformation of one kernel, by name.
-const TABLE: &[(&str, Transformation)] = &[
+const TABLE: &[(&str, ApplyStep)] = &[
     ("add_barrier", instructions::add_barrier),
     ("add_dependency", instructions::add_dependency),
     ("add_inames_for_unused_hw_axes", instructions::add_inames_for_unused_hw_axes),
@@ -110,7 +110,7 @@ const OF_PROGRAMS: [&str; 3] = ["inline_callable_kernel", "pack_and_unpack_args_
 ///
 /// # Errors
 /// When there is no such transformation, its arguments are not what it takes, or it is not possible.
-pub fn apply(program: &Program, step: &Step) -> Result<Program, ApplyError> {
+pub fn apply(program: &Program, step: &TransformStep) -> Result<Program, ApplyError> {
     if step.name == "inline_callable_kernel" {
         let arguments = Arguments::of(step, &["function_name"])?;
         let inlined = super::inline_callable_kernel(program, arguments.text("function_name")?);
@@ -137,7 +137,7 @@ pub fn apply(program: &Program, step: &Step) -> Result<Program, ApplyError> {
 ///
 /// # Errors
 /// As [`apply`].
-pub fn apply_to_kernel(kernel: &LoopKernel, step: &Step) -> Result<LoopKernel, ApplyError> {
+pub fn apply_to_kernel(kernel: &LoopKernel, step: &TransformStep) -> Result<LoopKernel, ApplyError> {
     match TABLE.binary_search_by_key(&step.name.as_str(), |(name, _)| name) {
         Ok(at) => TABLE[at].1(kernel, step),
         Err(_) => {
@@ -152,7 +152,7 @@ pub fn known_steps() -> impl Iterator<Item = &'static str> {
     TABLE.iter().map(|(name, _)| *name).chain(OF_PROGRAMS)
 }
 
-fn only_kernel(program: &Program, step: &Step) -> Result<Name, ApplyError> {
+fn only_kernel(program: &Program, step: &TransformStep) -> Result<Name, ApplyError> {
     let kernels = || program.callables.iter().filter(|(_, callable)| callable.kernel().is_some()).map(|(name, _)| name);
     let mut candidates: Vec<&Name> =
         if program.entrypoints.is_empty() { kernels().collect() } else { program.entrypoints.iter().collect() };
@@ -165,23 +165,23 @@ fn only_kernel(program: &Program, step: &Step) -> Result<Name, ApplyError> {
     }
 }
 
-fn wrong(step: &Step, argument: &str, expected: &'static str, found: &StepValue) -> ApplyError {
+fn wrong(step: &TransformStep, argument: &str, expected: &'static str, found: &StepValue) -> ApplyError {
     StepError::WrongType { step: step.name.clone(), argument: argument.into(), expected, found: found.describe() }.into()
 }
 
 /// What a transformation returned, with the step's name.
-fn done<T, E: Error + Send + Sync + 'static>(step: &Step, result: Result<T, E>) -> Result<T, ApplyError> {
+fn done<T, E: Error + Send + Sync + 'static>(step: &TransformStep, result: Result<T, E>) -> Result<T, ApplyError> {
     result.map_err(|error| ApplyError::Failed { step: step.name.clone(), error: Box::new(error) })
 }
 
 /// A query that finds some instruction; every one if it is not given.
-fn query(kernel: &LoopKernel, step: &Step, arguments: &Arguments<'_>, argument: &'static str) -> Result<Query, ApplyError> {
+fn query(kernel: &LoopKernel, step: &TransformStep, arguments: &Arguments<'_>, argument: &'static str) -> Result<Query, ApplyError> {
     finds(kernel, step, argument, read_query(step, arguments, argument)?)
 }
 
 /// The query, if it finds an instruction of the kernel. A misspelt query would leave the kernel as it is without a word; kernels of the
 /// drop-in for loopy accept that, since programs written for it apply one list of transformations to many kernels.
-fn finds(kernel: &LoopKernel, step: &Step, argument: &'static str, query: Query) -> Result<Query, ApplyError> {
+fn finds(kernel: &LoopKernel, step: &TransformStep, argument: &'static str, query: Query) -> Result<Query, ApplyError> {
     let is_found = query == Query::All || kernel.instructions.iter().any(|instruction| query.matches(kernel, instruction));
     if is_found || kernel.options.is_lenient() {
         return Ok(query);
@@ -197,13 +197,13 @@ fn finds(kernel: &LoopKernel, step: &Step, argument: &'static str, query: Query)
 const IDS_SHOWN: usize = 20;
 
 /// A query as it is written; one that is not given finds every instruction.
-fn read_query(step: &Step, arguments: &Arguments<'_>, argument: &'static str) -> Result<Query, ApplyError> {
+fn read_query(step: &TransformStep, arguments: &Arguments<'_>, argument: &'static str) -> Result<Query, ApplyError> {
     let text = arguments.optional_text(argument)?.unwrap_or("");
     parse::query(text).map_err(|error| ApplyError::Text { step: step.name.clone(), argument, error })
 }
 
 /// Tags, as one text or as a list.
-fn tags(step: &Step, arguments: &Arguments<'_>, argument: &'static str) -> Result<Vec<InameTag>, ApplyError> {
+fn tags(step: &TransformStep, arguments: &Arguments<'_>, argument: &'static str) -> Result<Vec<InameTag>, ApplyError> {
     let Some(names) = arguments.optional_names(argument)? else { return Ok(Vec::new()) };
     let tag = |name: &Name| InameTag::from_str(name).map_err(|error| ApplyError::Tag { step: step.name.clone(), argument, error });
     names.iter().map(tag).collect()
@@ -221,7 +221,7 @@ fn address_space(arguments: &Arguments<'_>, argument: &'static str) -> Result<Op
 }
 
 /// Whether an argument was given as the value none, which for some is not the same as not given.
-fn is_given_as_none(step: &Step, position: usize, argument: &str) -> bool {
+fn is_given_as_none(step: &TransformStep, position: usize, argument: &str) -> bool {
     step.args.get(position) == Some(&StepValue::None)
         || step.keywords.iter().any(|(name, value)| name == argument && *value == StepValue::None)
 }

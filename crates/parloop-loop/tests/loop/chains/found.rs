@@ -4,7 +4,7 @@ mod copies;
 
 use super::case::Case;
 use super::oracle::{length, meaning};
-use super::verify::{Outcome, Place, verify};
+use super::verify::{Outcome, TestDevice, verify};
 
 /// Why a case is refused on every device.
 fn refusal(text: &str) -> String {
@@ -16,7 +16,7 @@ fn refusal(text: &str) -> String {
 
 /// What becomes of a case on every device.
 fn outcome(text: &str) -> Outcome {
-    verify(&Case::parse(text).unwrap(), &Place::all(), None)
+    verify(&Case::parse(text).unwrap(), &TestDevice::all(), None)
 }
 
 #[test]

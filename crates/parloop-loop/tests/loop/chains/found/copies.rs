@@ -106,7 +106,7 @@ instructions
     assert_eq!(outcome(&kernel("x[i] = y[i] {id=set, dep=*, inames=i}", step)), Outcome::Same);
     for (set, why) in [
         ("x[i] = x[i] + y[i] {id=set, dep=*, inames=i}", "`set` reads it"),
-        ("x[i] = y[i] {id=set, dep=*, inames=i, if=y[i] > 1}", "`set` may assign nothing"),
+        ("x[i] = y[i] {id=set, dep=*, inames=i, if=y[i] > 1}", "`set` is conditional"),
     ] {
         let expected = format!(
             "buffer_array: the buffer of `x` cannot be initialized to `3`: {why}, so this value would be seen instead of the one in `x`; leave it out"

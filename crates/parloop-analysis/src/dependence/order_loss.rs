@@ -7,7 +7,7 @@ use super::pair::Pair;
 use super::violation::Cause;
 
 /// The constraints under which two instances lose their order, and the cause.
-pub(super) type Way = (Vec<Constraint>, Cause);
+pub(super) type OrderLoss = (Vec<Constraint>, Cause);
 
 /// `second - first` of an iname.
 pub(super) fn difference(pair: &Pair<'_, '_, '_>, iname: &Name) -> Result<Affine, IslError> {
@@ -16,7 +16,7 @@ pub(super) fn difference(pair: &Pair<'_, '_, '_>, iname: &Name) -> Result<Affine
 
 /// Adds `equal and positive > 0` for each of the expressions that can be positive.
 pub(super) fn push_if_possible(
-    ways: &mut Vec<Way>,
+    ways: &mut Vec<OrderLoss>,
     equal: &[Constraint],
     positive: &[Affine],
     cause: impl Fn() -> Cause,
@@ -39,7 +39,7 @@ pub(super) fn push_equal(equal: &mut Vec<Constraint>, difference: Affine) {
 
 /// The constraints under which two times differ in one of their loops: the alternatives.
 pub(super) fn differ(pair: &Pair<'_, '_, '_>, first: &[TimeStep], second: &[TimeStep]) -> Result<Vec<Vec<Constraint>>, IslError> {
-    let mut ways: Vec<Way> = Vec::new();
+    let mut ways: Vec<OrderLoss> = Vec::new();
     for (one, other) in first.iter().zip(second) {
         let (TimeStep::Loop(one), TimeStep::Loop(other)) = (one, other) else { continue };
         match (pair.deps.opaque.affine(one), pair.deps.opaque.affine(other)) {

@@ -18,7 +18,7 @@ use crate::infer;
 
 /// One access of an instruction.
 #[derive(Clone, Debug)]
-pub struct Touch<'k> {
+pub struct ElementAccess<'k> {
     /// The instruction.
     pub at: usize,
     /// As written.
@@ -40,9 +40,9 @@ pub struct Touch<'k> {
 }
 
 /// The accesses to what some instruction writes, by storage; fields of objects by `object.field`.
-pub(super) fn collect<'k>(facts: &Facts<'k>, opaque: &Opaque) -> BTreeMap<Name, Vec<Touch<'k>>> {
+pub(super) fn collect<'k>(facts: &Facts<'k>, opaque: &Opaque) -> BTreeMap<Name, Vec<ElementAccess<'k>>> {
     let written: BTreeSet<Name> = facts.writers.keys().map(|name| storage(facts, name)).collect();
-    let mut found: BTreeMap<Name, Vec<Touch<'k>>> = BTreeMap::new();
+    let mut found: BTreeMap<Name, Vec<ElementAccess<'k>>> = BTreeMap::new();
     let mut shared: BTreeMap<Name, Option<Vec<Axis>>> = BTreeMap::new();
     for (at, instruction) in facts.kernel.instructions.iter().enumerate() {
         for mut access in accesses(instruction) {
@@ -56,7 +56,7 @@ pub(super) fn collect<'k>(facts: &Facts<'k>, opaque: &Opaque) -> BTreeMap<Name, 
             }
             let key = if root == access.name { storage } else { access.name.clone() };
             let axes = shared.entry(access.name.clone()).or_insert_with(|| overlap::shared_axes(facts, &access.name));
-            let touch = Touch::of(facts, opaque, at, access, root);
+            let touch = ElementAccess::of(facts, opaque, at, access, root);
             found.entry(key).or_default().push(match axes {
                 Some(axes) => touch.by_place(axes),
                 None => touch,
@@ -77,15 +77,15 @@ pub(super) fn collect<'k>(facts: &Facts<'k>, opaque: &Opaque) -> BTreeMap<Name, 
                 conditions: Vec::new(),
                 expr: None,
             };
-            found.entry(storage(facts, name)).or_default().push(Touch::of(facts, opaque, at, access, name.clone()));
+            found.entry(storage(facts, name)).or_default().push(ElementAccess::of(facts, opaque, at, access, name.clone()));
         }
     }
     found.retain(|_, touches| touches.iter().any(|touch| touch.access.write));
     found
 }
 
-impl<'k> Touch<'k> {
-    fn of(facts: &Facts<'k>, opaque: &Opaque, at: usize, access: Access<'k>, root: Name) -> Touch<'k> {
+impl<'k> ElementAccess<'k> {
+    fn of(facts: &Facts<'k>, opaque: &Opaque, at: usize, access: Access<'k>, root: Name) -> ElementAccess<'k> {
         let is_known = |affine: &Affine| affine.names().iter().all(|name| facts.is_integer(name));
         let indices: Option<Vec<Option<Affine>>> =
             access.indices.map(|indices| indices.iter().map(|index| opaque.affine(index).filter(is_known)).collect());
@@ -103,12 +103,14 @@ impl<'k> Touch<'k> {
         let is_computed = |iname: &&Name| facts.bound_names(iname).iter().any(|name| facts.kernel.temporaries.contains_key(name));
         let computed: BTreeSet<Name> = facts.kernel.instructions[at].within_inames.iter().filter(is_computed).cloned().collect();
         let is_exact = is_known_place && computed.is_empty();
-        Touch { at, access, indices, by_place: false, constraints, open, computed, is_exact, root }
+        ElementAccess { at, access, indices, by_place: false, constraints, open, computed, is_exact, root }
     }
 
     /// Uses the position in memory as an index.
-    fn by_place(self, axes: &[Axis]) -> Touch<'k> {
-        let Some(indices) = self.indices.filter(|indices| indices.len() == axes.len()) else { return Touch { indices: None, ..self } };
+    fn by_place(self, axes: &[Axis]) -> ElementAccess<'k> {
+        let Some(indices) = self.indices.filter(|indices| indices.len() == axes.len()) else {
+            return ElementAccess { indices: None, ..self };
+        };
         let mut place = Some(Affine::constant(0));
         let mut others = Vec::new();
         for (axis, index) in axes.iter().zip(indices) {
@@ -123,7 +125,7 @@ impl<'k> Touch<'k> {
         }
         let is_exact = self.is_exact && place.is_some();
         others.push(place);
-        Touch { indices: Some(others), by_place: true, is_exact, ..self }
+        ElementAccess { indices: Some(others), by_place: true, is_exact, ..self }
     }
 
     /// The inames over whose points it happens: those around the instruction, and those that reductions and calls sweep.

@@ -11,7 +11,7 @@ use super::LowerError;
 use super::number::{self, Typed};
 use super::scope::Scope;
 use super::shadow::{at, plain_time};
-use super::tree::{For, LoopHint, Op, Statement, Touch, TouchKind, Value, ValueKind};
+use super::tree::{For, LoopHint, Op, ShadowAccess, ShadowAccessKind, Statement, Value, ValueKind};
 
 impl Scope<'_> {
     /// What tells shadow memory of an access, if it is to be known.
@@ -47,13 +47,13 @@ impl Scope<'_> {
         }
         let kind = match &instruction.kind {
             InstructionKind::Assign(assignment) if assignment.atomic == Some(Atomicity::Update) && assignment.lhs == *expr => {
-                TouchKind::Update
+                ShadowAccessKind::Update
             }
-            InstructionKind::Assign(assignment) if writes && assignment.atomic.is_some() => TouchKind::Update,
-            _ if writes => TouchKind::Write,
-            _ => TouchKind::Read,
+            InstructionKind::Assign(assignment) if writes && assignment.atomic.is_some() => ShadowAccessKind::Update,
+            _ if writes => ShadowAccessKind::Write,
+            _ => ShadowAccessKind::Read,
         };
-        let touch = Touch {
+        let touch = ShadowAccess {
             kind,
             place: place.clone(),
             site,
@@ -66,7 +66,7 @@ impl Scope<'_> {
             turn,
             values,
         };
-        Ok(Some(Value::new(DType::Bool, ValueKind::Touch(Box::new(touch)))))
+        Ok(Some(Value::new(DType::Bool, ValueKind::ShadowAccess(Box::new(touch)))))
     }
 
     /// Tells shadow memory of each element of a part that a call is passed: what the callee does with it is not seen, so that all of it

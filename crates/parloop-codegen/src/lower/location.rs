@@ -13,7 +13,7 @@ use super::{LowerError, number};
 use crate::check::span;
 
 /// A place with what must hold of its indices.
-pub(super) struct Place {
+pub(super) struct Location {
     pub(super) value: Value,
     /// Checks of its indices.
     pub(super) checks: Vec<Value>,
@@ -36,7 +36,7 @@ impl Scope<'_> {
 
     /// The value at a subscript or in a field, which is harmless where a check fails.
     pub(super) fn read(&mut self, expr: &Expr) -> Result<Value, LowerError> {
-        let Place { value, mut checks } = self.place(expr)?;
+        let Location { value, mut checks } = self.place(expr)?;
         checks.extend(self.touch(expr, &value, false)?);
         Ok(match number::join(Op::And, checks) {
             None => value,
@@ -48,9 +48,9 @@ impl Scope<'_> {
     }
 
     /// Where an expression that can be written to is.
-    pub(super) fn place(&mut self, expr: &Expr) -> Result<Place, LowerError> {
+    pub(super) fn place(&mut self, expr: &Expr) -> Result<Location, LowerError> {
         match expr {
-            Expr::Variable(name) => Ok(Place { value: self.variable(name)?, checks: Vec::new() }),
+            Expr::Variable(name) => Ok(Location { value: self.variable(name)?, checks: Vec::new() }),
             Expr::Subscript(aggregate, indices) => match &**aggregate {
                 Expr::Variable(name) if self.arrays.contains_key(name) => self.element_of(name, indices, Some(expr)),
                 Expr::Variable(name) => Err(LowerError::UnknownName { instruction: self.instruction.clone(), name: name.clone() }),
@@ -82,14 +82,14 @@ impl Scope<'_> {
     }
 
     /// `name[indices]`.
-    pub(super) fn element(&mut self, name: &Name, indices: &[Expr]) -> Result<Place, LowerError> {
+    pub(super) fn element(&mut self, name: &Name, indices: &[Expr]) -> Result<Location, LowerError> {
         self.element_of(name, indices, None)
     }
 
-    fn element_of(&mut self, name: &Name, indices: &[Expr], access: Option<&Expr>) -> Result<Place, LowerError> {
+    fn element_of(&mut self, name: &Name, indices: &[Expr], access: Option<&Expr>) -> Result<Location, LowerError> {
         let array = self.array(name)?.clone();
         if array.storage == Storage::Number && indices.is_empty() {
-            return Ok(Place { value: self.held(&array, None), checks: Vec::new() });
+            return Ok(Location { value: self.held(&array, None), checks: Vec::new() });
         }
         // One index on what has no axes is its only element.
         let indices = if array.axes.is_empty() && indices.iter().all(|index| fold::as_int(index) == Some(0)) { &[] } else { indices };
@@ -101,10 +101,10 @@ impl Scope<'_> {
         let separate = self.separate(name, &array, indices)?;
         let flat = self.flat(&array, indices)?;
         let array = Array { name: separate.unwrap_or_else(|| array.name.clone()), ..array };
-        Ok(Place { value: self.held(&array, Some(flat)), checks })
+        Ok(Location { value: self.held(&array, Some(flat)), checks })
     }
 
-    fn linear(&mut self, name: &Name, index: &Expr, is_checked: bool) -> Result<Place, LowerError> {
+    fn linear(&mut self, name: &Name, index: &Expr, is_checked: bool) -> Result<Location, LowerError> {
         let array = self.array(name)?.clone();
         let mut checks = Vec::new();
         // Of an array that a function is passed, nobody may know the length.
@@ -114,7 +114,7 @@ impl Scope<'_> {
             checks.extend(self.index_check(index, &span, || text.to_string())?);
         }
         let index = self.index(&fold::add(array.offset.clone(), self.wide_data(index)))?;
-        Ok(Place { value: self.held(&array, Some(index)), checks })
+        Ok(Location { value: self.held(&array, Some(index)), checks })
     }
 
     /// The check that an index is inside; `None` where that is seen.
@@ -220,7 +220,7 @@ impl Scope<'_> {
     }
 
     /// `p.x[i]`: a call of the field's getter; `v.s0` of a vector; `z.real` of a complex number.
-    fn field(&mut self, expr: &Expr, indices: &[Expr], is_checked: bool) -> Result<Place, LowerError> {
+    fn field(&mut self, expr: &Expr, indices: &[Expr], is_checked: bool) -> Result<Location, LowerError> {
         let Expr::Lookup(aggregate, field) = expr else { return Err(self.refused("a subscript of a variable that is not an array")) };
         if let Some((object, class, path)) = self.object(expr)? {
             let known = class.fields().get(path.as_str()).ok_or_else(|| LowerError::NoField {
@@ -240,7 +240,7 @@ impl Scope<'_> {
             let text = Expr::Subscript(std::sync::Arc::new(expr.clone()), indices.into());
             let checks = if is_checked { self.field_checks(&known.axes, &args, &text) } else { Vec::new() };
             let value = Value::new(known.dtype, ValueKind::Call(known.getter.clone(), args));
-            return Ok(Place { value, checks });
+            return Ok(Location { value, checks });
         }
         let inner = self.expr(aggregate)?.settle();
         let value = match &inner.ty {
@@ -249,7 +249,7 @@ impl Scope<'_> {
             Type::Scalar(dtype) if dtype.is_complex() && field == "imag" => self.part(inner, true),
             _ => return Err(self.refused(format!("field `{field}` of a value without fields"))),
         };
-        Ok(Place { value, checks: Vec::new() })
+        Ok(Location { value, checks: Vec::new() })
     }
 
     /// Checks of the indices of a field against the lengths that the object has; `args` are the object and the indices.
