@@ -29,7 +29,7 @@ pub enum IslError {
     /// The set has no such dimension.
     #[error("`{name}` is not a dimension or a parameter of `{set}`")]
     UnknownName {
-        /// The name asked for.
+        /// The name.
         name: String,
         /// The set.
         set: String,

@@ -18,11 +18,11 @@ pub struct NoSync {
     pub source: Query,
     /// Those that come later.
     pub sink: Query,
-    /// Whether the first ones are told too.
+    /// Whether the first ones get the mark too.
     pub both_ways: bool,
-    /// Whether pairs that do not depend on each other, and do not conflict by their groups, count.
+    /// Whether pairs that neither depend on each other nor have conflicting groups count.
     pub force: bool,
-    /// Whether it is not a mistake if no pair is found.
+    /// Whether it is allowed that no pair is found.
     pub empty_ok: bool,
 }
 
@@ -33,11 +33,11 @@ impl NoSync {
     }
 }
 
-/// Why nothing was said about barriers.
+/// Why `nosync` cannot be added.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddNoSyncError {
-    /// A query finds no instruction.
+    /// A query selects no instruction.
     #[error("no instruction of kernel `{kernel}` matches `{query}`, the {side} of the nosync pair")]
     NoMatch {
         /// The kernel.
@@ -59,7 +59,7 @@ pub enum AddNoSyncError {
     },
 }
 
-/// Says that pairs of instructions need no barrier between them, though they depend on each other.
+/// Declares that pairs of instructions need no barrier between them, although they depend on each other.
 ///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, parse, syntax::SyncScope, transform::{NoSync, add_nosync}};
@@ -71,7 +71,7 @@ pub enum AddNoSyncError {
 /// ```
 ///
 /// # Errors
-/// When a query finds no instruction, or no pair depends on each other, unless that is said to be right.
+/// If a query finds no instruction, or no pair depends on each other, unless that is allowed.
 pub fn add_nosync(kernel: &LoopKernel, nosync: &NoSync) -> Result<LoopKernel, AddNoSyncError> {
     let found = |query: &Query, side| {
         let found: Vec<&Arc<Instruction>> = kernel.instructions.iter().filter(|instruction| query.matches(kernel, instruction)).collect();

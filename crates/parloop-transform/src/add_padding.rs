@@ -1,4 +1,4 @@
-//! `add_padding`: arrays with room between the parts along an axis.
+//! `add_padding`: pads the stride of an axis.
 
 use parloop_analysis::dependence::elements_share_memory;
 use parloop_analysis::facts::Facts;
@@ -15,7 +15,7 @@ pub enum AddPaddingError {
     /// Unknown array.
     #[error("{0}")]
     UnknownArray(#[from] UnknownArray),
-    /// It has no such axis, or that has no stride of its own.
+    /// The axis does not exist, or has no stride.
     #[error(
         "axis {axis} of `{array}` is {what}; only an axis with a stride that is computed from other axes, or is a constant, can be padded"
     )]
@@ -33,7 +33,7 @@ pub enum AddPaddingError {
         /// The array.
         array: Name,
     },
-    /// Not a multiple of anything.
+    /// The multiple is zero.
     #[error("`{array}` cannot be padded to multiples of 0 elements")]
     Zero {
         /// The array.
@@ -41,7 +41,7 @@ pub enum AddPaddingError {
     },
 }
 
-/// Makes the stride of an axis a multiple of so many elements. Who passes such an array passes one with these strides.
+/// Rounds the stride of an axis up to a multiple of the given number of elements. Callers must pass arrays with these strides.
 ///
 /// ```
 /// use parloop_loop::create::make_kernel;
@@ -71,7 +71,7 @@ pub fn add_padding(kernel: &LoopKernel, array: &Name, axis: usize, elements: u64
                 .and_then(|stride| u64::try_from(stride).ok())
                 .ok_or_else(|| none("an axis whose stride is not a constant"))?;
             let padded = stride.div_ceil(elements) * elements;
-            // What lies outside it would have to move.
+            // Axes outside it would have to move.
             let is_outer = |other: &DimTag| match other {
                 DimTag::Stride(Stride::Fixed(other)) => fold::as_int(other).is_none_or(|other| other as u64 > stride),
                 DimTag::Stride(_) => true,

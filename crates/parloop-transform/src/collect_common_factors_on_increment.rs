@@ -1,4 +1,4 @@
-//! `collect_common_factors_on_increment`: factors that all terms of an accumulation have are multiplied once, where the sum is used.
+//! `collect_common_factors_on_increment`: multiplies by common factors of all terms of an accumulation once, where the sum is used.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,17 +18,17 @@ use super::arrays::type_of_temporary;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CollectFactorsError {
-    /// There is no temporary of that name.
+    /// Unknown name.
     #[error("kernel `{kernel}` has no temporary `{variable}`{near}; only sums in temporaries can be changed")]
     UnknownTemporary {
         /// The kernel.
         kernel: Name,
-        /// The name asked for.
+        /// The name.
         variable: Name,
         /// Names that may have been meant.
         near: Near,
     },
-    /// Nobody adds to it.
+    /// No instruction adds to it.
     #[error("no instruction of kernel `{kernel}` adds to `{variable}`")]
     NoIncrement {
         /// The kernel.
@@ -65,8 +65,8 @@ pub enum CollectFactorsError {
     Isl(#[from] IslError),
 }
 
-/// Takes the factors that all terms added to a temporary have out of them, and multiplies by them wherever the sum is used. Only factors that
-/// are the same for all terms of a sum are taken. With floating-point numbers the results are rounded otherwise.
+/// Moves the common factors of all terms added to a temporary to the uses of the sum. Only factors that are the same for all terms of a sum
+/// are moved. Floating-point results may round differently.
 ///
 /// ```
 /// use parloop_loop::create::make_kernel;
@@ -105,7 +105,7 @@ pub fn collect_common_factors_on_increment(kernel: &LoopKernel, variable: &Name)
     let Some(mut common) = common else {
         return Err(CollectFactorsError::NoIncrement { kernel: kernel.name.clone(), variable: variable.clone() });
     };
-    // What is written anywhere may be another value where the sum is used.
+    // A variable that is written may have another value where the sum is used.
     let written: BTreeSet<Name> = kernel.instructions.iter().flat_map(|instruction| instruction.writes()).collect();
     common.retain(|factor| factor.variables().is_disjoint(&written) && factor.reduction_inames().is_empty());
     let ty = type_of_sum(kernel, variable)?;
@@ -143,7 +143,7 @@ pub fn collect_common_factors_on_increment(kernel: &LoopKernel, variable: &Name)
 /// What an instruction does to the variable.
 enum Change {
     Zero,
-    /// Terms that are added or taken away.
+    /// Terms that are added or subtracted.
     Add(Vec<(BinaryOp, Expr)>),
 }
 
@@ -238,7 +238,7 @@ fn rounds(kernel: &LoopKernel, sum: Option<&Type>, factor: &Expr) -> bool {
     sum.is_some_and(is_integer) && !is_known
 }
 
-/// Whether a factor is the same for all that is added up between a zero and a use of the sum.
+/// Whether a factor is the same for all terms between a zero and a use of the sum.
 fn is_one_for_each_sum(kernel: &LoopKernel, variable: &Name, factor: &Expr) -> Result<bool, CollectFactorsError> {
     let inames: BTreeSet<Name> = factor.variables().into_iter().filter(|name| kernel.inames.contains_key(name)).collect();
     let touches = |instruction: &&Arc<Instruction>| instruction.writes().contains(variable) || instruction.reads().contains(variable);

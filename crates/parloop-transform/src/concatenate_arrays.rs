@@ -1,4 +1,4 @@
-//! `concatenate_arrays`: temporaries one behind the other in one array.
+//! `concatenate_arrays`: joins temporaries into one array.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use parloop_isl::Name;
 
 use super::arrays::type_of_temporary;
 
-/// Why arrays cannot become one.
+/// Why arrays cannot be joined.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConcatenateArraysError {
-    /// There is no temporary of that name.
+    /// Unknown name.
     #[error("kernel `{kernel}` has no temporary `{array}`{near}")]
     UnknownTemporary {
         /// The kernel.
         kernel: Name,
-        /// The name asked for.
+        /// The name.
         array: Name,
         /// Names that may have been meant.
         near: Near,
@@ -51,13 +51,13 @@ pub enum ConcatenateArraysError {
         /// The axis, counted from 0.
         axis: usize,
     },
-    /// The types are not known, and may differ.
+    /// The types are unknown and may differ.
     #[error("the type of `{array}` is unknown; declare it, since one type would be inferred for the joined array")]
     UnknownType {
         /// The array.
         array: Name,
     },
-    /// One of them was filled ahead.
+    /// One of them is prefetched.
     #[error("`{instruction}` uses `{first}` and `{second}`, one of which is prefetched or precomputed; join the arrays first")]
     Ahead {
         /// The instruction.
@@ -67,7 +67,7 @@ pub enum ConcatenateArraysError {
         /// Another.
         second: Name,
     },
-    /// A use that does not name its axes, or initial values.
+    /// A use without indices, or initial values.
     #[error("`{array}` is used {how}, so it cannot be joined with another array")]
     Whole {
         /// The array.
@@ -77,7 +77,7 @@ pub enum ConcatenateArraysError {
     },
 }
 
-/// Puts temporaries one behind the other along an axis of one array.
+/// Joins temporaries along an axis into one array.
 ///
 /// ```
 /// use parloop_loop::create::make_kernel;

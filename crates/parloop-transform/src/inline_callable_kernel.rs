@@ -1,4 +1,4 @@
-//! `inline_callable_kernel`: the instructions of a called kernel in place of its calls.
+//! `inline_callable_kernel`: replaces calls to a kernel by its instructions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use super::merge::kernel_names;
 use super::remove_unused_inames::remove_unused_inames;
 use super::replace::InameError;
 
-/// Why a kernel cannot be put in place of its calls.
+/// Why a kernel cannot be inlined.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InlineError {
@@ -38,7 +38,7 @@ pub enum InlineError {
         /// The kernel.
         kernel: Name,
     },
-    /// An argument is used in a way that a part of the caller's array has no word for.
+    /// An argument is used in a way that part of the caller's array does not support.
     #[error(
         "argument `{argument}` of kernel `{kernel}` is used as `{used}`, which is not possible for the part `{part}` that the caller passes"
     )]
@@ -52,7 +52,7 @@ pub enum InlineError {
         /// What is passed.
         part: String,
     },
-    /// The part of an array that is passed has fewer elements than the kernel declares.
+    /// The array part that is passed has fewer elements than the kernel declares.
     #[error(
         "argument `{argument}` of kernel `{kernel}` has {declared} elements along axis {axis}, but the part `{part}` that the caller passes has \
          {found}; pass a longer part"
@@ -71,7 +71,7 @@ pub enum InlineError {
         /// How long that is.
         found: String,
     },
-    /// The call does not fit.
+    /// The call does not match.
     #[error(transparent)]
     Callable(#[from] CallableError),
     /// The part of an array that is passed is not bounded.
@@ -85,8 +85,8 @@ pub enum InlineError {
     Solver(#[from] IslError),
 }
 
-/// The program with the instructions of a kernel in place of all calls of it; what nobody calls then is gone. The instructions keep the
-/// predicates of the call, and are run behind what the call depends on and before what depends on it.
+/// Replaces all calls to a kernel by its instructions; kernels that are no longer called are removed. The instructions keep the predicates
+/// of the call, and run after what the call depends on and before what depends on it.
 ///
 /// ```
 /// use parloop_loop::create::KernelBuilder;
@@ -127,8 +127,8 @@ pub fn inline_callable_kernel(program: &Program, name: &str) -> Result<Program, 
     Ok(inlined)
 }
 
-/// The program with those called kernels inlined that cannot stay functions: with a global barrier, which ends the launch, or with inames
-/// along hardware axes, which are part of the launch.
+/// Inlines the called kernels that cannot stay functions: with a global barrier, which ends the launch, or with inames along hardware axes,
+/// which are part of the launch.
 ///
 /// # Errors
 /// As [`inline_callable_kernel`], and kernels that call themselves.

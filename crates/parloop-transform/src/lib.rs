@@ -1,6 +1,6 @@
-//! `transform` knows how to say the same thing differently.
+//! `transform` rewrites kernels without changing their results.
 //!
-//! Transformations: kernels in, kernels out, the same numbers. One file each; all check first and leave their input as it is.
+//! Transformations: kernels in, kernels out, the same numbers. One file each; all check first and leave their input unchanged.
 
 mod add_barrier;
 mod add_dependency;

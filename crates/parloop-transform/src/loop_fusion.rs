@@ -1,4 +1,4 @@
-//! Which loops can become one: the unweighted fusion of Kennedy and McKinley. The loops of each group that is found are fused by
+//! Finds loops that can be fused: the unweighted fusion of Kennedy and McKinley. The loops of each group that is found are fused by
 //! [`rename_inames_in_batch`](super::rename_inames_in_batch).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -14,7 +14,7 @@ use parloop_isl::{IslError, Name};
 
 use super::replace::{self, InameError};
 
-/// Why it cannot be said which loops can be fused.
+/// Why fusion groups cannot be computed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoopFusionError {
@@ -36,7 +36,7 @@ pub enum LoopFusionError {
         /// The iname of a loop.
         within: Name,
     },
-    /// The loops depend on each other in a circle.
+    /// The loops form a dependency cycle.
     #[error("the loops {} form a dependency cycle, so none of them can come first", inames.iter().map(|iname| format!("`{iname}`")).collect::<Vec<_>>().join(", "))]
     Cycle {
         /// The inames.
@@ -56,9 +56,9 @@ impl From<IslError> for LoopFusionError {
     }
 }
 
-/// Groups the candidates into as few loops as dependencies and memory accesses let them become, greedily from the first ones on. Each group
-/// has a name made of `prefix`. Loops are in one group if they are inside the same loops, no other loop must run between them, and no value
-/// is used in an iteration before the one that computes it. Candidates of one concurrent tag are one group.
+/// Groups the candidates into as few loops as dependencies and memory accesses allow, greedily from the first. Each group has a name made
+/// of `prefix`. Loops are in one group if they are inside the same loops, no other loop must run between them, and no value is used in an
+/// iteration before the one that computes it. Candidates of one concurrent tag are one group.
 ///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, transform::{get_kennedy_unweighted_fusion_candidates, rename_inames_in_batch}};
@@ -70,7 +70,7 @@ impl From<IslError> for LoopFusionError {
 /// ```
 ///
 /// # Errors
-/// When there is no such iname, candidates are nested, are partly of reductions, or depend on each other in a circle.
+/// If there is no such iname, candidates are nested, mix loops and reductions, or form a dependency cycle.
 pub fn get_kennedy_unweighted_fusion_candidates(
     kernel: &LoopKernel,
     candidates: &BTreeSet<Name>,

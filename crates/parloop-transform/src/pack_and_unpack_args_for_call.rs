@@ -1,4 +1,4 @@
-//! `pack_and_unpack_args_for_call`: parts of arrays that a call takes are copied into temporaries of the callee's shape, and back.
+//! `pack_and_unpack_args_for_call`: copies array parts that are passed to a call into temporaries of the callee's shape, and back.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -64,8 +64,8 @@ pub enum PackError {
     Isl(#[from] IslError),
 }
 
-/// Lets every call of a kernel take temporaries of the shapes that it declares: parts of arrays are copied into them before the call, element by
-/// element in C order, and what it writes is copied back behind it. So a part may have other axes than the argument, if it has as many elements.
+/// Passes temporaries of the declared shapes to every call of a kernel: array parts are copied into them before the call, element by
+/// element in C order, and results are copied back after it. So a part may have other axes than the argument, if it has as many elements.
 ///
 /// ```
 /// use parloop_loop::create::KernelBuilder;

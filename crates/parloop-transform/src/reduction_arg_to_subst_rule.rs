@@ -1,4 +1,5 @@
-//! `reduction_arg_to_subst_rule`: what a reduction takes becomes a substitution rule, for [`precompute`](super::precompute) to compute ahead.
+//! `reduction_arg_to_subst_rule`: turns the operand of a reduction into a substitution rule, for [`precompute`](super::precompute) to
+//! compute ahead.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use parloop_isl::Name;
 
 use super::extract_subst::call_of;
 
-/// Why no rule can be made of it.
+/// Why the operand cannot become a rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReductionArgToSubstRuleError {
@@ -19,7 +20,7 @@ pub enum ReductionArgToSubstRuleError {
     UnknownIname {
         /// The kernel.
         kernel: Name,
-        /// The name asked for.
+        /// The name.
         iname: Name,
         /// Names that may have been meant.
         near: Near,
@@ -49,7 +50,7 @@ pub struct ReductionArgToSubstRule {
     pub inames: Vec<Name>,
     /// The name of the rule; `None`: `red_i_j_arg`.
     pub rule: Option<Name>,
-    /// The instructions that are looked at.
+    /// The instructions to search.
     pub within: Query,
 }
 
@@ -60,7 +61,7 @@ impl ReductionArgToSubstRule {
     }
 }
 
-/// Makes a rule of what reductions over exactly those inames take.
+/// Turns the operands of reductions over exactly those inames into a rule.
 ///
 /// ```
 /// use parloop_loop::create::make_kernel;

@@ -1,4 +1,4 @@
-//! `rename_iname`, `rename_inames`, `rename_inames_in_batch`: other names for inames, or one iname in place of several.
+//! `rename_iname`, `rename_inames`, `rename_inames_in_batch`: rename inames, or replace several by one.
 
 use std::collections::BTreeMap;
 
@@ -44,14 +44,14 @@ impl Rename {
         self
     }
 
-    /// In those instructions alone.
+    /// Only in those instructions.
     pub fn within(mut self, query: Query) -> Rename {
         self.within = query;
         self
     }
 }
 
-/// Why inames cannot be renamed so.
+/// Why inames cannot be renamed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RenameInamesError {
@@ -110,7 +110,7 @@ pub enum RenameInamesError {
     /// The inames cannot be replaced.
     #[error(transparent)]
     Iname(#[from] InameError),
-    /// The tags of the inames do not go together.
+    /// The tags of the inames conflict.
     #[error(transparent)]
     Tag(#[from] TagInamesError),
 }
@@ -121,7 +121,7 @@ impl From<IslError> for RenameInamesError {
     }
 }
 
-/// Renames an iname; its tags go with it.
+/// Renames an iname, with its tags.
 ///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, transform::{Rename, rename_iname}};
@@ -132,7 +132,7 @@ impl From<IslError> for RenameInamesError {
 /// ```
 ///
 /// # Errors
-/// As [`rename_inames`]; and when the tags do not go with those of an iname that is there already.
+/// As [`rename_inames`]; and if the tags conflict with those of an existing iname.
 pub fn rename_iname(kernel: &LoopKernel, old: &str, new: &str, rename: &Rename) -> Result<LoopKernel, RenameInamesError> {
     let mut result = rename_inames(kernel, &[old.into()], new, rename)?;
     if let (Some(before), true) = (kernel.inames.get(old), rename.keep_tags)
@@ -146,8 +146,8 @@ pub fn rename_iname(kernel: &LoopKernel, old: &str, new: &str, rename: &Rename) 
     Ok(result)
 }
 
-/// Renames inames to one, which may be there already if that is [ok](Rename::existing_ok): all run over the same values, and none inside
-/// another. Loops that become one in this way are fused, as far as the dependencies let them be.
+/// Renames inames to one, which may already exist if that is [ok](Rename::existing_ok): all run over the same values, and none inside
+/// another. This fuses loops, as far as the dependencies allow.
 ///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, transform::{Rename, rename_inames}};
@@ -158,7 +158,7 @@ pub fn rename_iname(kernel: &LoopKernel, old: &str, new: &str, rename: &Rename) 
 /// ```
 ///
 /// # Errors
-/// When there is no such iname, the name is taken, the values differ, or an instruction uses two of the inames.
+/// If there is no such iname, the name is taken, the values differ, or an instruction uses two of the inames.
 pub fn rename_inames(kernel: &LoopKernel, old: &[Name], new: &str, rename: &Rename) -> Result<LoopKernel, RenameInamesError> {
     let scope = Scope::of(kernel, &rename.within);
     if scope.is_empty() {

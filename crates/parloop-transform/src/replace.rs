@@ -1,4 +1,4 @@
-//! Inames in place of others, in instructions, rules, priorities and domains: what splitting, joining, renaming and duplicating share.
+//! Replacement of inames in instructions, rules, priorities and domains, shared by splitting, joining, renaming and duplicating.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use parloop_isl::{Affine, IslError, Name, Set};
 
 use super::rewrite::{self, Scope};
 
-/// Why inames cannot be replaced so.
+/// Why inames cannot be replaced.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InameError {
@@ -18,12 +18,12 @@ pub enum InameError {
     Unknown {
         /// The kernel.
         kernel: Name,
-        /// The name that was asked for.
+        /// The name.
         iname: Name,
         /// Names that may have been meant.
         near: Near,
     },
-    /// A name is in use.
+    /// A name is already taken.
     #[error("`{name}` is already a name in kernel `{kernel}`; choose another one")]
     Taken {
         /// The kernel.
@@ -91,12 +91,12 @@ pub enum InameError {
         /// An iname of the domain.
         dim: Name,
     },
-    /// A question about the domains has no answer.
+    /// A query about the domains failed.
     #[error(transparent)]
     Isl(#[from] IslError),
 }
 
-/// Checks that an iname is there.
+/// Checks that an iname exists.
 pub(crate) fn known(kernel: &LoopKernel, iname: &str) -> Result<(), InameError> {
     if kernel.inames.contains_key(iname) {
         return Ok(());
@@ -104,7 +104,7 @@ pub(crate) fn known(kernel: &LoopKernel, iname: &str) -> Result<(), InameError> 
     Err(InameError::Unknown { kernel: kernel.name.clone(), iname: iname.into(), near: Near::of(iname, kernel.inames.keys()) })
 }
 
-/// The name that was asked for, if it is free, or one made of `base`.
+/// The requested name, if it is free, or one made from `base`.
 pub(crate) fn fresh(kernel: &LoopKernel, names: &mut UniqueNames, wanted: Option<&Name>, base: &str) -> Result<Name, InameError> {
     match wanted {
         None => Ok(names.make(base)),
@@ -132,7 +132,7 @@ pub(crate) fn add_beside(set: &Set, dim: &str, names: &[&Name]) -> Set {
 /// Inames that are replaced together.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
-    /// The inames that go.
+    /// The old inames.
     pub old: Vec<Name>,
     /// Those that come, outer first.
     pub new: Vec<Name>,

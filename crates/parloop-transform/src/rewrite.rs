@@ -1,5 +1,5 @@
-//! One place that changes every expression of a kernel: those of its instructions, and of its substitution rules as far as the changed
-//! instructions use them. A rule that instructions inside and outside a query share is copied first.
+//! Rewriting of every expression of a kernel: those of its instructions, and of its substitution rules as far as the changed instructions
+//! use them. A rule that instructions inside and outside a query share is copied first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use parloop_ir::substitution::{ExpandSubstError, expand_calls};
 use parloop_ir::syntax::{Call, Expr, Instruction, LoopKernel, SubstitutionRule};
 use parloop_isl::Name;
 
-/// The instructions of a kernel that a transformation changes.
+/// The scope of a transformation: the instructions that it changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Scope {
     inside: Vec<bool>,

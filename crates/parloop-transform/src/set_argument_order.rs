@@ -4,7 +4,7 @@ use parloop_ir::names::Near;
 use parloop_ir::syntax::LoopKernel;
 use parloop_isl::Name;
 
-/// Why arguments cannot be ordered so.
+/// Why arguments cannot be ordered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArgumentOrderError {
@@ -34,7 +34,7 @@ pub enum ArgumentOrderError {
     },
 }
 
-/// Orders the arguments as named: each of them once.
+/// Orders the arguments as named, each exactly once.
 ///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, transform::set_argument_order};
@@ -45,7 +45,7 @@ pub enum ArgumentOrderError {
 /// ```
 ///
 /// # Errors
-/// When a name is not an argument, is there twice, or an argument is not named.
+/// If a name is not an argument, is there twice, or an argument is not named.
 pub fn set_argument_order(kernel: &LoopKernel, order: &[Name]) -> Result<LoopKernel, ArgumentOrderError> {
     let mut arguments = Vec::with_capacity(order.len());
     for (index, name) in order.iter().enumerate() {

@@ -5,7 +5,7 @@ use parloop_isl::Name;
 
 use super::arrays::{UnknownArray, layout_of, set_layout};
 
-/// Why axes cannot be named so.
+/// Why axes cannot be named.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetArrayAxisNamesError {
@@ -32,7 +32,7 @@ pub enum SetArrayAxisNamesError {
     },
 }
 
-/// The kernel with names for the axes of those arrays.
+/// Names the axes of those arrays.
 ///
 /// ```
 /// use parloop_loop::create::make_kernel;

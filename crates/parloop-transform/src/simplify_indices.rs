@@ -1,4 +1,4 @@
-//! `simplify_indices`: indices of arrays without divisions that the domains answer, such as `(16*o + i)//16` where `0 <= i < 16`.
+//! `simplify_indices`: removes divisions from array indices that the domains determine, such as `(16*o + i)//16` where `0 <= i < 16`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! `split_array_axis`: an axis of an array becomes two, of which the inner one has a given length.
+//! `split_array_axis`: splits an axis of an array in two, with an inner axis of given length.
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ pub enum SplitArrayAxisError {
         /// The length.
         length: i64,
     },
-    /// The axis has no stride that a part of it could have.
+    /// The axis has no stride that could be split.
     #[error("axis {axis} of array `{array}` is {what}; only axes with their own stride can be split")]
     NoStride {
         /// The array.
@@ -61,7 +61,7 @@ pub enum SplitArrayAxisError {
         /// What it is.
         what: &'static str,
     },
-    /// It is used in a way that does not name its axes.
+    /// It is used without indices.
     #[error("instruction `{instruction}` uses `{array}` {how}, so its axes cannot change")]
     OtherUse {
         /// The array.
@@ -71,7 +71,7 @@ pub enum SplitArrayAxisError {
         /// How.
         how: &'static str,
     },
-    /// It has values from the beginning, laid out for its axes.
+    /// It has initial values, laid out for its axes.
     #[error("`{array}` has initial values, whose layout follows its current axes")]
     Initialized {
         /// The array.
@@ -82,8 +82,8 @@ pub enum SplitArrayAxisError {
     Solver(#[from] IslError),
 }
 
-/// Splits an axis of arrays: `a[i]` becomes `a[i//4, i % 4]`, with elements where they were. Who passes such an array passes one of the
-/// changed shape; its last part may be longer than the axis was.
+/// Splits an axis of arrays: `a[i]` becomes `a[i//4, i % 4]`, with elements in the same positions. Callers must pass arrays of the changed
+/// shape; the last part may be longer than the axis was.
 ///
 /// ```
 /// use parloop_loop::create::make_kernel;

@@ -1,4 +1,4 @@
-//! `tag_array_axes`: how the axes of arrays lie in memory.
+//! `tag_array_axes`: sets the memory layout of array axes.
 
 use parloop_analysis::dependence::elements_share_memory;
 use parloop_analysis::facts::Facts;
@@ -9,29 +9,29 @@ use parloop_isl::Name;
 
 use super::arrays::{UnknownArray, layout_of, set_layout};
 
-/// How axes are tagged: as data, or as text.
+/// Axis tags, as data or as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AxisTags {
     /// One tag for each axis.
     Given(Vec<DimTag>),
     /// One text for each axis: `N0`, `N1`, `c`, `f`, `stride:n`, `sep`, `vec`.
     Text(Vec<String>),
-    /// Such texts by the names of the axes.
+    /// The same, keyed by axis name.
     ByName(Vec<(Name, String)>),
 }
 
 impl AxisTags {
-    /// Texts with commas between them, such as `N1,N0`.
+    /// Tags separated by commas, such as `N1,N0`.
     pub fn parse(text: &str) -> AxisTags {
         AxisTags::Text(text.split(',').map(|tag| tag.trim().to_owned()).collect())
     }
 }
 
-/// Why axes cannot be tagged so.
+/// Why axes cannot be tagged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TagArrayAxesError {
-    /// A temporary is one piece of memory.
+    /// A temporary is a single block of memory.
     #[error(
         "`{array}` is a temporary, which is a single block of memory, and `sep` axes are for arguments only; split the temporary instead"
     )]
@@ -93,7 +93,7 @@ fn listed(names: &[Name]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<String>>().join(", ")
 }
 
-/// The kernel with other tags for the axes of those arrays.
+/// Sets the axis tags of those arrays.
 ///
 /// ```
 /// use parloop_loop::create::make_kernel;
@@ -120,7 +120,7 @@ pub fn tag_array_axes(kernel: &LoopKernel, arrays: &[Name], tags: &AxisTags) -> 
             return Err(TagArrayAxesError::Separate { array: array.clone() });
         }
         let layout = Layout { dim_tags, ..old.clone() };
-        // Lengths may be found later; all else that is not a layout is said at once.
+        // Lengths may be inferred later; any other invalid layout is an error here.
         match layout.axes(array) {
             Err(LayoutError::UnknownLength { .. }) | Ok(_) => {}
             Err(error) => return Err(error.into()),

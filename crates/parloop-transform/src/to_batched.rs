@@ -1,4 +1,4 @@
-//! `to_batched`: a kernel that does the same for each of several batches of data.
+//! `to_batched`: runs a kernel for each of several batches of data.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,9 +19,9 @@ use super::layouts::in_layout;
 pub struct Batches {
     /// How many: a number, or a parameter.
     pub count: Expr,
-    /// The arguments that each batch has its own of.
+    /// The arguments that differ between batches.
     pub varying: BTreeSet<Name>,
-    /// What the name of the iname begins with.
+    /// The prefix of the iname's name.
     pub prefix: Name,
 }
 
@@ -36,12 +36,12 @@ impl Batches {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToBatchedError {
-    /// There is no argument of that name.
+    /// Unknown name.
     #[error("kernel `{kernel}` has no argument `{argument}`{near}")]
     UnknownArgument {
         /// The kernel.
         kernel: Name,
-        /// The name asked for.
+        /// The name.
         argument: Name,
         /// Names that may have been meant.
         near: Near,
@@ -52,7 +52,7 @@ pub enum ToBatchedError {
         /// The number.
         count: String,
     },
-    /// What a batch has its own of bounds loops or shapes, or is not an array of known shape.
+    /// A batched argument bounds loops or shapes, or is not an array of known shape.
     #[error("`{name}` cannot be different for each batch: {reason}")]
     Varying {
         /// The argument or temporary.
@@ -62,8 +62,8 @@ pub enum ToBatchedError {
     },
 }
 
-/// Does what the kernel does for each of several batches: arguments that vary get a first axis of that length, and so do temporaries whose
-/// values depend on them. The order of the kernel as it is now, in each batch, is the order of the result.
+/// Runs the kernel for each of several batches: arguments that vary get a first axis of that length, and so do temporaries that depend on
+/// them. Each batch keeps the current order of the kernel.
 ///
 /// ```
 /// use parloop_loop::create::make_kernel;

@@ -1,4 +1,4 @@
-//! `unprivatize_temporaries_with_inames`: temporaries without the axes along which each value of an iname has an entry of its own.
+//! `unprivatize_temporaries_with_inames`: removes the axes of temporaries that have a separate entry for each value of an iname.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,16 +9,16 @@ use parloop_ir::names::Near;
 use parloop_ir::syntax::{Expr, Instruction, Layout, LoopKernel, Shape, TimeStep};
 use parloop_isl::{IslError, Name};
 
-/// Why axes cannot be taken away.
+/// Why axes cannot be removed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnprivatizeError {
-    /// There is no temporary of that name.
+    /// Unknown name.
     #[error("kernel `{kernel}` has no temporary `{temporary}`{near}")]
     UnknownTemporary {
         /// The kernel.
         kernel: Name,
-        /// The name asked for.
+        /// The name.
         temporary: Name,
         /// Names that may have been meant.
         near: Near,
@@ -50,7 +50,7 @@ pub enum UnprivatizeError {
         /// The iname.
         iname: Name,
     },
-    /// It is used without indices, or has values to begin with.
+    /// It is used without indices, or has initial values.
     #[error("temporary `{temporary}` is used {how}, so its axes cannot change")]
     Whole {
         /// The temporary.
@@ -58,7 +58,7 @@ pub enum UnprivatizeError {
         /// How.
         how: &'static str,
     },
-    /// Elements share memory, which other axes would take apart.
+    /// Elements share memory, which other axes would separate.
     #[error("elements of temporary `{temporary}` share memory through its strides, so its axes cannot change; give it its own layout")]
     SharedElements {
         /// The temporary.
@@ -83,7 +83,7 @@ fn names(inames: &BTreeSet<Name>) -> String {
     inames.iter().map(|iname| format!("`{iname}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Takes the axes of the inames away from temporaries: `t[i]` becomes `t`, if every use of the temporary has `i` there. It undoes
+/// Removes the axes of the inames from temporaries: `t[i]` becomes `t`, if every use of the temporary has `i` there. It undoes
 /// [`privatize_temporaries_with_inames`](super::privatize_temporaries_with_inames).
 ///
 /// ```

@@ -31,7 +31,7 @@ fn footprint(step: &TransformStep, arguments: &Arguments<'_>, argument: &'static
     texts.iter().map(read).collect()
 }
 
-/// Names of which some may be left open.
+/// Names, some of which may be omitted.
 fn open_names(arguments: &Arguments<'_>, argument: &'static str) -> Result<Vec<Option<Name>>, ApplyError> {
     match arguments.get(argument) {
         Some(StepValue::List(items)) if items.contains(&StepValue::None) => {
@@ -45,7 +45,7 @@ fn open_names(arguments: &Arguments<'_>, argument: &'static str) -> Result<Vec<O
     }
 }
 
-/// `default_tag=l.auto`; none given is as `otherwise`.
+/// `default_tag=l.auto`; `otherwise` if not given.
 fn fetch_tag(step: &TransformStep, arguments: &Arguments<'_>, position: usize, otherwise: FetchTag) -> Result<FetchTag, ApplyError> {
     if is_given_as_none(step, position, "default_tag") {
         return Ok(FetchTag::Untagged);
@@ -76,7 +76,7 @@ pub(super) fn add_prefetch(kernel: &LoopKernel, step: &TransformStep) -> Done {
     ];
     let arguments = Arguments::of(step, &names)?;
     let sweep = arguments.optional_names("sweep_inames")?.unwrap_or_default();
-    // `a[i, :]` names the array and says what is fetched of it.
+    // `a[i, :]` names the array and selects what is fetched.
     let named = parse::expression(arguments.text("var_name")?);
     let named = named.map_err(|error| ApplyError::Text { step: step.name.clone(), argument: "var_name", error })?;
     let wrong = || ApplyError::from(arguments.wrong("var_name", "an array, or one with indices such as `a[i, :]`"));
@@ -256,7 +256,7 @@ pub(super) fn privatize_temporaries_with_inames(kernel: &LoopKernel, step: &Tran
 pub(super) fn allocate_temporaries_for_base_storage(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["only_address_space", "aliased", "max_nbytes"])?;
     let how = BaseStorage { only_space: address_space(&arguments, "only_address_space")?, aliased: arguments.flag("aliased", true)? };
-    // Memory that is not shared has no common size to keep below a limit.
+    // Memory that is not shared has no common size to limit.
     arguments.optional_int("max_nbytes")?;
     done(step, crate::allocate_temporaries_for_base_storage(kernel, how))
 }

@@ -13,7 +13,7 @@ use crate::{Duplicate, Fixed, Join, Rename, Split, Tags};
 type Done = Result<LoopKernel, ApplyError>;
 
 pub(super) fn assume(kernel: &LoopKernel, step: &TransformStep) -> Done {
-    // In a file the condition may stand without quotes, as several words.
+    // In a file the condition may be unquoted, as several words.
     let arguments = Arguments::of(step, &["assumptions"])?;
     done(step, crate::assume(kernel, arguments.text("assumptions")?))
 }
@@ -102,7 +102,7 @@ fn two(value: &StepValue) -> Option<(StepValue, StepValue)> {
 fn add_tags(step: &TransformStep, mut tags: Tags, entries: &[(StepValue, StepValue)]) -> Result<Tags, ApplyError> {
     for (iname, choice) in entries {
         let iname = iname.as_text().ok_or_else(|| wrong(step, "iname_to_tag", "names of inames", iname))?;
-        // No tag at all is said with an empty text.
+        // An empty string means no tag.
         let choices = if *choice == StepValue::None { vec![Name::from("")] } else { choice.as_names().unwrap_or_default() };
         if choices.is_empty() {
             return Err(wrong(step, "iname_to_tag", "tags", choice));

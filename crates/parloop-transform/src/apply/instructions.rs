@@ -19,7 +19,7 @@ pub(super) fn add_dependency(kernel: &LoopKernel, step: &TransformStep) -> Done 
     done(step, crate::add_dependency(kernel, &dependents, &depends_on))
 }
 
-/// A query; a plain name means the instruction of that id.
+/// A query; a plain name selects the instruction with that id.
 fn id_or_query(step: &TransformStep, arguments: &Arguments<'_>, argument: &'static str) -> Result<Query, ApplyError> {
     match arguments.optional_text(argument)? {
         Some(text) if parse::is_name(text) && text != "all" => Ok(Query::Id(Glob::new(text))),
@@ -104,7 +104,7 @@ pub(super) fn extract_subst(kernel: &LoopKernel, step: &TransformStep) -> Done {
     done(step, crate::extract_subst(kernel, &what))
 }
 
-/// The query that must be there, and find something.
+/// A required query, which must select something.
 fn needed_query(kernel: &LoopKernel, step: &TransformStep, arguments: &Arguments<'_>, argument: &'static str) -> Result<Query, ApplyError> {
     arguments.text(argument)?;
     finds(kernel, step, argument, id_or_query(step, arguments, argument)?)

@@ -15,7 +15,7 @@ use parloop_ir::step::{Arguments, StepError, StepValue, TransformStep};
 use parloop_ir::syntax::{AddressSpace, InameTag, LoopKernel, TagError};
 use parloop_isl::Name;
 
-/// Why a step cannot be done.
+/// Why a step fails.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)]
@@ -95,10 +95,10 @@ const TABLE: &[(&str, ApplyStep)] = &[
     ("untag_inames", inames::untag_inames),
 ];
 
-/// Those that look at more of the program than the kernel.
+/// Transformations that need more of the program than the kernel.
 const OF_PROGRAMS: [&str; 3] = ["inline_callable_kernel", "pack_and_unpack_args_for_call", "realize_reduction"];
 
-/// Does a transformation on the only kernel of a program, or on the one that `in_kernel=NAME` names.
+/// Applies a transformation to the only kernel of a program, or to the one that `in_kernel=NAME` selects.
 ///
 /// ```
 /// use parloop_loop::{create::make_kernel, parse::step, transform::apply};
@@ -109,7 +109,7 @@ const OF_PROGRAMS: [&str; 3] = ["inline_callable_kernel", "pack_and_unpack_args_
 /// ```
 ///
 /// # Errors
-/// When there is no such transformation, its arguments are not what it takes, or it is not possible.
+/// If the transformation is unknown, its arguments are invalid, or it is not possible.
 pub fn apply(program: &Program, step: &TransformStep) -> Result<Program, ApplyError> {
     if step.name == "inline_callable_kernel" {
         let arguments = Arguments::of(step, &["function_name"])?;
@@ -133,7 +133,7 @@ pub fn apply(program: &Program, step: &TransformStep) -> Result<Program, ApplyEr
     }
 }
 
-/// Does a transformation on a kernel.
+/// Applies a transformation to a kernel.
 ///
 /// # Errors
 /// As [`apply`].
@@ -147,7 +147,7 @@ pub fn apply_to_kernel(kernel: &LoopKernel, step: &TransformStep) -> Result<Loop
     }
 }
 
-/// The names of all transformations that [`apply`] knows.
+/// The names of all transformations of [`apply`].
 pub fn known_steps() -> impl Iterator<Item = &'static str> {
     TABLE.iter().map(|(name, _)| *name).chain(OF_PROGRAMS)
 }
@@ -169,18 +169,18 @@ fn wrong(step: &TransformStep, argument: &str, expected: &'static str, found: &S
     StepError::WrongType { step: step.name.clone(), argument: argument.into(), expected, found: found.describe() }.into()
 }
 
-/// What a transformation returned, with the step's name.
+/// The result of a transformation, with the step's name in errors.
 fn done<T, E: Error + Send + Sync + 'static>(step: &TransformStep, result: Result<T, E>) -> Result<T, ApplyError> {
     result.map_err(|error| ApplyError::Failed { step: step.name.clone(), error: Box::new(error) })
 }
 
-/// A query that finds some instruction; every one if it is not given.
+/// A query that must select some instruction; all if not given.
 fn query(kernel: &LoopKernel, step: &TransformStep, arguments: &Arguments<'_>, argument: &'static str) -> Result<Query, ApplyError> {
     finds(kernel, step, argument, read_query(step, arguments, argument)?)
 }
 
-/// The query, if it finds an instruction of the kernel. A misspelt query would leave the kernel as it is without a word; kernels of the
-/// drop-in for loopy accept that, since programs written for it apply one list of transformations to many kernels.
+/// The query, if it finds an instruction of the kernel. A misspelt query would silently leave the kernel unchanged; kernels of the drop-in
+/// for loopy accept that, since programs written for loopy apply one list of transformations to many kernels.
 fn finds(kernel: &LoopKernel, step: &TransformStep, argument: &'static str, query: Query) -> Result<Query, ApplyError> {
     let is_found = query == Query::All || kernel.instructions.iter().any(|instruction| query.matches(kernel, instruction));
     if is_found || kernel.options.is_lenient() {
@@ -196,7 +196,7 @@ fn finds(kernel: &LoopKernel, step: &TransformStep, argument: &'static str, quer
 /// How many ids of instructions a message lists.
 const IDS_SHOWN: usize = 20;
 
-/// A query as it is written; one that is not given finds every instruction.
+/// A query as written; all instructions if not given.
 fn read_query(step: &TransformStep, arguments: &Arguments<'_>, argument: &'static str) -> Result<Query, ApplyError> {
     let text = arguments.optional_text(argument)?.unwrap_or("");
     parse::query(text).map_err(|error| ApplyError::Text { step: step.name.clone(), argument, error })
@@ -220,7 +220,7 @@ fn address_space(arguments: &Arguments<'_>, argument: &'static str) -> Result<Op
     }
 }
 
-/// Whether an argument was given as the value none, which for some is not the same as not given.
+/// Whether an argument was given as none, which for some differs from not given.
 fn is_given_as_none(step: &TransformStep, position: usize, argument: &str) -> bool {
     step.args.get(position) == Some(&StepValue::None)
         || step.keywords.iter().any(|(name, value)| name == argument && *value == StepValue::None)

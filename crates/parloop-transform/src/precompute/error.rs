@@ -1,4 +1,4 @@
-//! Why nothing can be computed ahead.
+//! Errors of precomputation.
 
 use parloop_ir::names::Near;
 use parloop_ir::substitution::ExpandSubstError;
@@ -7,7 +7,7 @@ use parloop_isl::{IslError, Name, Set};
 
 use crate::edit_instructions::AddInamesError;
 
-/// Why values of a rule cannot be computed ahead.
+/// Why values of a rule cannot be precomputed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrecomputeError {
@@ -16,7 +16,7 @@ pub enum PrecomputeError {
     UnknownRule {
         /// The kernel.
         kernel: Name,
-        /// The name asked for.
+        /// The name.
         rule: Name,
         /// Names that may have been meant.
         near: Near,
@@ -28,12 +28,12 @@ pub enum PrecomputeError {
         kernel: Name,
         /// The rule.
         rule: Name,
-        /// The name asked for.
+        /// The name.
         iname: Name,
         /// Names that may have been meant.
         near: Near,
     },
-    /// Nobody calls the rule with arguments that are affine in inames and parameters.
+    /// No instruction calls the rule with arguments that are affine in inames and parameters.
     #[error("rule `{rule}`: no selected instruction of kernel `{kernel}` calls it with arguments that use only inames and parameters")]
     NoUses {
         /// The kernel.
@@ -44,7 +44,7 @@ pub enum PrecomputeError {
     /// A loop around the fetch, and not around the use, may have no values.
     #[error(transparent)]
     Outer(#[from] AddInamesError),
-    /// A sweep that changes nothing.
+    /// A sweep without effect.
     #[error("rule `{rule}`: sweep iname `{iname}` is neither in the arguments of its calls nor in the rule; leave it out")]
     UnusedSweep {
         /// The rule.
@@ -78,17 +78,17 @@ pub enum PrecomputeError {
         /// The iname.
         iname: Name,
     },
-    /// What the value is made of changes while the swept loops run.
+    /// An input of the value changes while the swept loops run.
     #[error("rule `{rule}`: `{writer}` writes `{array}` inside the swept loops, before it may be read, so it cannot be read ahead of them")]
     Changes {
         /// The rule.
         rule: Name,
         /// What changes.
         array: Name,
-        /// Who writes it.
+        /// The instruction that writes it.
         writer: Name,
     },
-    /// A name is in use.
+    /// A name is already taken.
     #[error("rule `{rule}`: `{name}` is already a name in kernel `{kernel}`; choose another one")]
     Taken {
         /// The kernel.
@@ -98,7 +98,7 @@ pub enum PrecomputeError {
         /// The name.
         name: Name,
     },
-    /// The given footprint does not fit the rule.
+    /// The given footprint does not match the rule.
     #[error("rule `{rule}`: the rule takes {takes} arguments, but a footprint has {given}")]
     FootprintArguments {
         /// The rule.
@@ -116,7 +116,7 @@ pub enum PrecomputeError {
         /// Which argument, counted from 0.
         argument: usize,
     },
-    /// An existing iname is to fill an axis of one place.
+    /// An existing iname is given for an axis of length one.
     #[error("rule `{rule}`: axis {axis} has only one element, so iname `{iname}` cannot run over it; leave it out")]
     ShortAxis {
         /// The rule.
@@ -126,7 +126,7 @@ pub enum PrecomputeError {
         /// The iname.
         iname: Name,
     },
-    /// Existing inames have other values than are needed.
+    /// Existing inames do not have the needed values.
     #[error("rule `{rule}`: its values are needed for `{needed}`, but the given inames cover `{has}`; use names that do not exist yet")]
     OtherDomain {
         /// The rule.
@@ -161,7 +161,7 @@ pub enum PrecomputeError {
         /// The footprint.
         footprint: Box<Set>,
     },
-    /// The temporary is there, with another number of axes.
+    /// The temporary exists, with another number of axes.
     #[error("rule `{rule}`: temporary `{temporary}` has {has} axes, but {needed} are needed; choose another name for it")]
     TemporaryAxes {
         /// The rule.
@@ -173,7 +173,7 @@ pub enum PrecomputeError {
         /// Those needed.
         needed: usize,
     },
-    /// The temporary is there, and its shape cannot be widened.
+    /// The temporary exists, and its shape cannot be widened.
     #[error("rule `{rule}`: temporary `{temporary}` exists with a shape that is not constant; choose another name for it")]
     TemporaryShape {
         /// The rule.
@@ -181,7 +181,7 @@ pub enum PrecomputeError {
         /// The temporary.
         temporary: Name,
     },
-    /// The temporary is there, of another type.
+    /// The temporary exists, of another type.
     #[error("rule `{rule}`: temporary `{temporary}` exists with another type; choose another name for it")]
     TemporaryType {
         /// The rule.
@@ -189,7 +189,7 @@ pub enum PrecomputeError {
         /// The temporary.
         temporary: Name,
     },
-    /// The temporary is there, in another memory.
+    /// The temporary exists, in another memory.
     #[error("rule `{rule}`: temporary `{temporary}` is in {has:?} memory, not in {wanted:?}; choose another name for it")]
     TemporarySpace {
         /// The rule.
@@ -201,7 +201,7 @@ pub enum PrecomputeError {
         /// Where it shall live.
         wanted: AddressSpace,
     },
-    /// A call of a rule does not fit it.
+    /// A call does not match its rule.
     #[error(transparent)]
     Rule(#[from] ExpandSubstError),
     /// The solver failed.

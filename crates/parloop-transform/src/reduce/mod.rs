@@ -1,7 +1,7 @@
 //! Reductions become instructions: accumulators that are set, updated for each point and then used.
 //!
-//! `realize` goes through a kernel; `sequential` has those that one work item does alone, `local`
-//! those of the work items of a group, `scan` those whose results grow along a loop. `separate` sees to reductions over nothing.
+//! `realize` processes a kernel; `sequential` has reductions of one work item, `local` those of the work items of a group, `scan` those
+//! whose results grow along a loop. `separate` handles empty reductions.
 
 use parloop_ir::reduction::ReductionError;
 use parloop_ir::syntax::ReductionOp;
@@ -16,14 +16,14 @@ mod sequential;
 pub use realize::{Realization, Scan, TypeOf, realize};
 pub use separate::{SeparateError, separate_reductions};
 
-/// Why a reduction cannot become instructions.
+/// Why a reduction cannot be realised.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReduceError {
-    /// The operation is not known, or has no value to start from.
+    /// The operation is unknown, or has no initial value.
     #[error(transparent)]
     Operation(#[from] ReductionError),
-    /// A reduction of pairs got one value, or the other way round.
+    /// A reduction of pairs got one value, or vice versa.
     #[error("instruction `{instruction}`: reduction `{op}` takes {expected} values, but {found} were given")]
     WrongArity {
         /// The instruction.
@@ -47,7 +47,7 @@ pub enum ReduceError {
         /// How many the instruction takes.
         expected: usize,
     },
-    /// The type of what is reduced decides where to start, and is not known.
+    /// The operand type, which determines the initial value, is unknown.
     #[error("instruction `{instruction}`: the operand type of `{op}` is unknown: {reason}")]
     Untyped {
         /// The instruction.
@@ -123,7 +123,7 @@ pub enum ReduceError {
         /// What is known of it.
         extent: String,
     },
-    /// It was to become a scan and is none.
+    /// It is not a scan, although one was requested.
     #[error("instruction `{instruction}`: the reduction over `{scan}` is not a scan: {reason}")]
     NotTriangular {
         /// The instruction.

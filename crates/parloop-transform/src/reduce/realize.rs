@@ -100,18 +100,18 @@ pub(super) struct Realizer<'a> {
     tags: BTreeSet<Name>,
 }
 
-/// Where a reduction stands.
+/// The context of a reduction.
 pub(super) struct ReductionSite<'a> {
     pub(super) instruction: &'a Instruction,
     /// What holds where its value is needed, beside the instruction's own predicates.
     conditions: BTreeSet<Expr>,
 }
 
-/// What stands in place of a reduction.
+/// A realised reduction.
 pub(super) struct Realized {
     /// Its results.
     pub(super) results: Vec<Expr>,
-    /// What must be done before they are used.
+    /// The instructions on which their uses depend.
     pub(super) after: Vec<Name>,
     /// An iname that who uses them must be within: that of the work item which has them.
     pub(super) within: Option<Name>,

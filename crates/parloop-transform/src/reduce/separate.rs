@@ -1,4 +1,4 @@
-//! A reduction over nothing has a value too: what is outside it must not depend on whether it has points.
+//! An empty reduction has a value too: instructions around it must not depend on whether it has points.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use parloop_isl::{Constraint, IslError, Name, Set};
 /// wherever they may have no values.
 ///
 /// # Errors
-/// When a call of a rule does not fit it, or if the solver fails.
+/// If a call does not match its rule, or if the solver fails.
 pub fn separate_reductions(kernel: &LoopKernel) -> Result<LoopKernel, SeparateError> {
     let mut result = kernel.clone();
     for instruction in &expand_subst(kernel, &Query::All)?.instructions {
