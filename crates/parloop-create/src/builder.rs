@@ -242,7 +242,7 @@ impl KernelBuilder {
     /// The program whose entry point is this kernel. Functions that are known by name have their entries in it.
     ///
     /// # Errors
-    /// What is wrong in texts, names, shapes or dependencies.
+    /// Errors in texts, names, shapes or dependencies.
     pub fn build(self) -> Result<Program, CreateError> {
         Ok(self.build_with_warnings()?.program)
     }

@@ -80,7 +80,7 @@ impl Memory {
         self.inner.offset()
     }
 
-    /// Its size in bytes.
+    /// What it takes.
     #[getter]
     fn nbytes(&self) -> usize {
         self.inner.len()
@@ -120,7 +120,7 @@ impl PinnedMemory {
         self.inner.pointer() as usize
     }
 
-    /// Its size in bytes.
+    /// What it takes.
     #[getter]
     fn nbytes(&self) -> usize {
         self.inner.len()

@@ -1,5 +1,5 @@
-//! Functions between generated code and a C function: flat pointers come in, what the C function declares goes out. They exist where an
-//! argument cannot be passed as it is: pointers to rows, rows of a length, types that two languages spell differently.
+//! Adapters between generated code and a C function: they take flat pointers and pass what the C function declares. They exist where an
+//! argument cannot be passed directly: pointers to rows, rows of a length, types that two languages spell differently.
 
 use parloop_device::DType;
 use parloop_ir::callable::{ArgDescriptor, ArgId, CallableError};
@@ -11,7 +11,7 @@ use parloop_kernel::{Language, Param, ParamType, Pointee, Signature};
 
 use crate::target::scalar_name;
 
-/// What the code around a call is written in.
+/// The language of the code around a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CallDialect {
     pub(super) target: Target,
@@ -19,7 +19,7 @@ pub(super) struct CallDialect {
 }
 
 impl CallDialect {
-    /// Whether the code is compiled as C++, where an address of anything is none of a certain type.
+    /// Whether the code is compiled as C++, where `void *` does not convert implicitly.
     fn is_cpp(self) -> bool {
         self.is_gpu() || self.language == Language::Cpp
     }
@@ -29,29 +29,29 @@ impl CallDialect {
     }
 }
 
-/// How one argument is passed on.
+/// How an argument is passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PassingMode {
-    /// As it is.
+    /// Unchanged.
     Same,
-    /// As the address of the type that is declared.
+    /// As a pointer to the declared type.
     Cast,
-    /// As pointers to so many rows, so many elements apart.
+    /// As pointers to that many rows, with that stride in elements.
     Pointers { rows: u64, apart: u64 },
 }
 
-/// One argument of a call: what comes in, and how it goes on.
+/// An argument of a call, and how it is passed.
 #[derive(Debug)]
 pub(super) struct Passed {
-    /// What the target's language calls its type, or that of what is at the address.
+    /// Its type, or the type it points to, in the target's language.
     ty: String,
-    /// Whether it is an address, and whether nothing is written there.
+    /// Whether it is a pointer, and whether it is read-only.
     pointer: Option<(AddressSpace, bool)>,
     way: PassingMode,
 }
 
 impl Passed {
-    /// How an argument of that description goes to the parameter.
+    /// How an argument with that descriptor is passed to the parameter.
     pub(super) fn of(
         function: &Name,
         id: ArgId,
@@ -105,7 +105,7 @@ impl Passed {
     }
 }
 
-/// The way of a flat array: types that are one in C may be two in a target's language.
+/// How a flat array is passed: types that are the same in C may differ in a target's language.
 fn flat(dtype: DType, space: AddressSpace, dialect: CallDialect) -> PassingMode {
     // `long` and `long long`, complex numbers of C and of C++.
     let has_two = |dtype: DType| matches!(dtype, DType::I64 | DType::U64) || dtype.is_complex();
@@ -119,7 +119,7 @@ fn flat(dtype: DType, space: AddressSpace, dialect: CallDialect) -> PassingMode 
     if differs { PassingMode::Cast } else { PassingMode::Same }
 }
 
-/// Whether a C type that is not a plain pointer's target is one of numbers.
+/// Whether a C type is a type of numbers.
 fn is_number(name: &str) -> bool {
     const WORDS: [&str; 9] = ["double", "float", "int", "char", "long", "short", "unsigned", "bool", "_Bool"];
     name.split_whitespace().any(|word| WORDS.contains(&word) || DType::ALL.iter().any(|dtype| dtype.c_name() == word))
@@ -127,12 +127,12 @@ fn is_number(name: &str) -> bool {
 
 struct Rows {
     count: u64,
-    /// From one row to the next, in elements.
+    /// The stride between rows, in elements.
     apart: u64,
     length: u64,
 }
 
-/// An argument of a call, for what is to be said of it.
+/// An argument of a call, for error messages.
 struct ArgumentOf<'a> {
     function: &'a Name,
     id: ArgId,
@@ -198,7 +198,7 @@ fn static_rows(name: &Name, layout: &Layout) -> Option<Rows> {
     Some(Rows { count, apart, length })
 }
 
-/// A function that passes arguments on.
+/// A function that forwards arguments.
 #[derive(Debug)]
 pub(super) struct Adapter<'a> {
     /// The function that it calls.
@@ -209,12 +209,12 @@ pub(super) struct Adapter<'a> {
 }
 
 impl<'a> Adapter<'a> {
-    /// The adapter of a call; `None` where the function can be called itself.
+    /// The adapter of a call; `None` if the function can be called directly.
     pub(super) fn of(function: &'a Name, signature: &'a Signature, passed: Vec<Passed>, dialect: CallDialect) -> Option<Adapter<'a>> {
         passed.iter().any(Passed::is_changed).then_some(Adapter { function, signature, passed, dialect })
     }
 
-    /// Its name: what it is for is part of it.
+    /// Its name, which encodes how arguments are passed.
     pub(super) fn name(&self) -> Name {
         let mut name = format!("pl_call_{}", self.signature.name);
         for passed in &self.passed {
@@ -239,7 +239,7 @@ impl<'a> Adapter<'a> {
         if self.dialect.is_cpp() { vec![address, own] } else { vec![own] }
     }
 
-    /// In C++ an address of anything is none of a certain type by itself.
+    /// In C++ `void *` does not convert implicitly.
     fn address(&self) -> String {
         let inlined = if self.dialect.is_gpu() { "__device__ __forceinline__" } else { "inline __attribute__((always_inline))" };
         format!("struct pl_address {{\n  void const *at;\n  template <class T> {inlined} operator T *() const {{ return (T *)at; }}\n}};\n")
@@ -288,7 +288,7 @@ impl<'a> Adapter<'a> {
         format!("{space}{}{constant} *", passed.ty)
     }
 
-    /// An address that becomes that of any type.
+    /// An address that converts to any pointer type.
     fn any(&self, address: &str) -> String {
         if self.dialect.is_cpp() { format!("pl_address{{{address}}}") } else { format!("(void *){address}") }
     }

@@ -1,4 +1,4 @@
-//! What is written can be written.
+//! Checks that destinations can be written.
 
 use parloop_analysis::facts::Facts;
 use parloop_ir::syntax::{AddressSpace, ArgumentKind};

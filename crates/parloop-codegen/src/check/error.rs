@@ -1,4 +1,4 @@
-//! What the checks find.
+//! Errors of the checks.
 
 use std::fmt;
 
@@ -6,11 +6,11 @@ use parloop_analysis::dependence::Violation;
 use parloop_analysis::sequence::Names;
 use parloop_isl::{IslError, Name};
 
-/// A mistake in a kernel.
+/// An error in a kernel.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckError {
-    /// A function that nobody knows.
+    /// Unknown function.
     #[error("`{instruction}` calls the unknown function `{function}`; register it, or correct its name")]
     UnresolvedFunction {
         /// The function.
@@ -25,7 +25,7 @@ pub enum CheckError {
         Point(.point)
     )]
     OutOfBounds {
-        /// As it stands in the instruction.
+        /// As written in the instruction.
         access: String,
         /// The instruction.
         instruction: Name,
@@ -35,13 +35,13 @@ pub enum CheckError {
         length: String,
         /// The index at the point.
         value: i64,
-        /// Values of inames and parameters for which it is so.
+        /// Values of inames and parameters for which this happens.
         point: Vec<(Name, i64)>,
     },
-    /// The index of a field can be negative; how long the field is, each call checks.
+    /// The index of a field can be negative; each call checks its length.
     #[error("`{access}` in `{instruction}` is out of bounds: index {} can be {value} (for {})", .axis + 1, Point(.point))]
     NegativeIndex {
-        /// As it stands in the instruction.
+        /// As written in the instruction.
         access: String,
         /// The instruction.
         instruction: Name,
@@ -49,13 +49,13 @@ pub enum CheckError {
         axis: usize,
         /// The index at the point.
         value: i64,
-        /// Values of inames and parameters for which it is so.
+        /// Values of inames and parameters for which this happens.
         point: Vec<(Name, i64)>,
     },
     /// An access has too many or too few indices.
     #[error("`{access}` in `{instruction}` has {found} indices, but `{array}` has {expected} axes")]
     WrongRank {
-        /// As it stands in the instruction.
+        /// As written in the instruction.
         access: String,
         /// The instruction.
         instruction: Name,
@@ -66,7 +66,7 @@ pub enum CheckError {
         /// How many there must be.
         expected: usize,
     },
-    /// Instances that depend on each other run at once.
+    /// Instances that depend on each other run concurrently.
     #[error(
         "race: {violation}; run it sequentially, let each instance write its own elements, make the update atomic, or silence write_race({})",
         violation.first.instruction
@@ -87,7 +87,7 @@ pub enum CheckError {
         /// The two instances.
         violation: Box<Violation>,
     },
-    /// An instruction is run once more for each work item along an axis.
+    /// An instruction is repeated for each work item along an axis.
     #[error(
         "`{instruction}` writes to shared memory but does not use hardware axis {axis}, which other instructions of `{launch}` use; add an iname with \
          that tag: `inames=+NAME` in its options, or add_inames_to_insn"
@@ -112,7 +112,7 @@ pub enum CheckError {
         /// `g.0`, `l.1` …
         axis: String,
     },
-    /// A called kernel uses the axis of an iname that the call is in.
+    /// A called kernel uses the axis of an iname around the call.
     #[error("`{instruction}` runs in `{iname}`, tagged {axis}, and calls a kernel that uses {axis} itself; give one of them another axis")]
     CalleeAxis {
         /// The instruction.
@@ -122,7 +122,7 @@ pub enum CheckError {
         /// `g.0`, `l.1` …
         axis: String,
     },
-    /// Nothing says which of two accesses comes first.
+    /// The order of two accesses is not specified.
     #[error(
         "`{writer}` writes `{variable}`, which `{other}` also uses, and their order is not specified; add a dependency between them, or `nosync` to both if none is needed"
     )]
@@ -188,7 +188,7 @@ pub enum CheckError {
         /// Another.
         second: String,
     },
-    /// Something is written that cannot be.
+    /// The destination cannot be written.
     #[error("`{instruction}` writes `{variable}`, which is {what}")]
     BadDestination {
         /// The instruction.
@@ -236,7 +236,7 @@ pub enum CheckError {
         /// What its bounds need.
         bound: Name,
     },
-    /// A call does not fit the kernel that it calls.
+    /// A call does not match the kernel that it calls.
     #[error("`{instruction}` calls kernel `{function}` with {found} as its {place}; expected {expected}")]
     CallSite {
         /// The instruction.
@@ -256,7 +256,7 @@ pub enum CheckError {
         /// The id.
         id: Name,
     },
-    /// An instruction names one that there is not.
+    /// An instruction names one that does not exist.
     #[error("`{instruction}` {relation} `{other}`, which is not an instruction in the kernel")]
     UnknownInstruction {
         /// The instruction.
@@ -272,7 +272,7 @@ pub enum CheckError {
         /// The instructions.
         instructions: Vec<Name>,
     },
-    /// The schedule has an instruction twice, or not at all. Our mistake, not the user's.
+    /// The schedule has an instruction twice, or not at all. This is a bug in the compiler.
     #[error("the schedule of `{kernel}` has `{instruction}` {count} times; this is a bug in the compiler, please report it")]
     Misplaced {
         /// The kernel.

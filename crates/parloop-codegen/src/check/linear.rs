@@ -1,5 +1,5 @@
-//! Integer expressions that are not affine, by cases that are: `min`, `max`, `abs`, `if`, and `//` and `%` by a parameter. What is left, such as a
-//! product of two names, is an integer of which nothing is known.
+//! Integer expressions that are not affine, split into affine cases: `min`, `max`, `abs`, `if`, and `//` and `%` by a parameter. Other
+//! parts, such as a product of two names, are unknown integers.
 
 use parloop_analysis::access::constraints_of;
 use parloop_analysis::facts::Facts;
@@ -7,7 +7,7 @@ use parloop_ir::affine::to_affine;
 use parloop_ir::syntax::{BinaryOp, CompareOp, Expr, UnaryOp};
 use parloop_isl::{Affine, Constraint, Name};
 
-/// More cases than these are not told apart.
+/// The maximum number of cases.
 const MOST_CASES: usize = 128;
 /// An iname of at most so many values makes a case for each in a product.
 const MOST_FACTORS: i64 = 32;

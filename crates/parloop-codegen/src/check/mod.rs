@@ -25,10 +25,10 @@ use parloop_ir::syntax::LoopKernel;
 
 use crate::schedule::Schedule;
 
-/// Checks a kernel of the program that is typed and realised and has no schedule yet; gives what is left to check of its indices.
+/// Checks a typed and realised kernel before it is scheduled; returns the remaining index checks.
 ///
 /// # Errors
-/// The first mistake that is found.
+/// The first error.
 pub fn before_schedule(program: &Program, kernel: &LoopKernel) -> Result<Bounds, CheckError> {
     let facts = Facts::of(kernel);
     inames::check(program, &facts)?;
@@ -43,11 +43,11 @@ pub fn before_schedule(program: &Program, kernel: &LoopKernel) -> Result<Bounds,
     bounds::check(&facts, program.entrypoints.contains(&kernel.name))
 }
 
-/// Checks what only a schedule shows, of a kernel of the program; gives the orders that may be lost, which only the data knows, and what its
-/// options make a warning.
+/// Checks what only a schedule shows, of a kernel of the program; gives the orders that may be lost, depending on the data, and the errors
+/// that its options turn into warnings.
 ///
 /// # Errors
-/// The first mistake that is found.
+/// The first error.
 pub fn after_schedule(program: &Program, schedule: &Schedule) -> Result<ScheduleFindings, CheckError> {
     let facts = Facts::of_typed(program, &schedule.kernel);
     placed::check(schedule)?;
@@ -70,8 +70,8 @@ pub fn after_schedule(program: &Program, schedule: &Schedule) -> Result<Schedule
 /// What is found of a schedule that is not an error.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScheduleFindings {
-    /// Orders of instances that may be lost: only the data knows.
+    /// Orders of instances that may be lost, depending on the data.
     pub doubts: BTreeSet<Doubt>,
-    /// What is an error unless the options of the kernel say that it does no harm.
+    /// Errors that the options of the kernel turn into warnings.
     pub warnings: Vec<CheckError>,
 }

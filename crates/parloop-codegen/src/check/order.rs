@@ -1,4 +1,4 @@
-//! A schedule keeps the order of every two instances that depend on each other; what only the data knows is a doubt.
+//! Checks that a schedule keeps the order of dependent instances; data-dependent cases are doubts.
 
 use std::collections::BTreeSet;
 

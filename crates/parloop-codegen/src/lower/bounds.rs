@@ -1,5 +1,5 @@
-//! What domains say of loops and conditions: the limits of an iname inside the loops around it, and what of an instruction's domain
-//! these loops do not see to. The solver is asked only where a look at the constraints does not tell.
+//! Loop bounds and conditions from domains: the bounds of an iname inside the loops around it, and the conditions of an instruction's
+//! domain that these loops do not ensure. The solver is used only if the constraints do not show the answer directly.
 
 use std::collections::BTreeSet;
 
@@ -242,7 +242,7 @@ impl Scope<'_> {
         Ok(())
     }
 
-    /// The first and the last constant value of an iname that is to be written out, if they are constants.
+    /// The first and the last constant value of an iname that is to be unrolled, if they are constants.
     pub(super) fn constant_range(&mut self, iname: &Name, around: &BTreeSet<Name>) -> Result<Option<(i64, i64)>, LowerError> {
         let range = self.range(iname, around)?;
         if let Some(found) = range.constants() {

@@ -1,4 +1,4 @@
-//! Calls: what callables say becomes values and statements; parts of arrays become pointers; kernels that are called get a function.
+//! Calls: what callables emit becomes values and statements; array parts become pointers; called kernels get a function.
 
 use std::sync::Arc;
 
@@ -170,7 +170,7 @@ impl Scope<'_> {
         })
     }
 
-    /// Tells shadow memory of the parts of arrays that are arguments, and of those that are results. One that is both is passed once.
+    /// Records in shadow memory the parts of arrays that are arguments, and of those that are results. One that is both is passed once.
     fn touch_parts(&mut self, code: &CallCode<'_>) -> Result<(), LowerError> {
         let args = code.call.args.iter().chain(code.call.keywords.iter().map(|(_, arg)| arg));
         for (expr, writes) in args.map(|arg| (arg, false)).chain(code.results.iter().map(|result| (result, true))) {
@@ -311,7 +311,7 @@ impl Scope<'_> {
         }
     }
 
-    /// A name that is not a variable of the kernel but a constant of the target's.
+    /// A name that is not a variable of the kernel but a constant of the target.
     pub(super) fn symbol(&mut self, name: &Name) -> Result<Value, LowerError> {
         match parloop_ir::functions::symbol(self.program, Some(self.target), name)? {
             Some(symbol) => Ok(Value::new(symbol.ty, ValueKind::Text(symbol.text))),

@@ -1,4 +1,4 @@
-//! Expressions as typed values. Integer `//` and `%` go towards minus infinity, `/` of integers is a floating-point number.
+//! Expressions as typed values. Integer `//` and `%` round towards minus infinity, `/` of integers gives a floating-point number.
 
 use parloop_device::DType;
 use parloop_ir::promote::{promote_division, real_of};
@@ -9,9 +9,9 @@ use super::number::{self, Typed};
 use super::scope::Scope;
 use super::tree::{Declaration, Op, Routine, Statement, Value, ValueKind};
 
-/// So many operators of a long sum or product stand in one expression of the code: compilers go down it by recursion.
+/// The maximum number of operators of a long sum or product in one expression of the code: compilers recurse on it.
 const LONGEST_PART: usize = 64;
-/// So many where parts cannot be computed in front.
+/// The maximum where parts cannot be computed beforehand.
 const LONGEST_BRANCH: usize = 500;
 /// Powers up to this one are written as products.
 const LARGEST_PRODUCT: i128 = 8;
@@ -342,7 +342,7 @@ impl Scope<'_> {
         Ok(Typed { value: Value::new(ty, ValueKind::Choose(Box::new([condition, yes, no]))), weak })
     }
 
-    /// The value as one that may be written several times: as it is, or computed once in front of the instruction.
+    /// The value in a form that may be repeated: unchanged, or computed once before the instruction.
     fn repeatable(&mut self, value: Value, prefix: &str) -> Option<Value> {
         if is_simple(&value) {
             return Some(value);
@@ -350,7 +350,7 @@ impl Scope<'_> {
         (self.conditional == 0).then(|| self.once(value, prefix))
     }
 
-    /// The value, computed once in front of the instruction; as it is where it might not be computed at all.
+    /// The value, computed once before the instruction; unchanged if it might not be evaluated at all.
     pub(super) fn once(&mut self, value: Value, prefix: &str) -> Value {
         if self.conditional > 0 || is_simple(&value) {
             return value;
@@ -385,7 +385,7 @@ impl Scope<'_> {
         Value::new(real, ValueKind::Call(name.into(), vec![value]))
     }
 
-    /// Whether the value cannot be negative, as far as a glance tells.
+    /// Whether the value is obviously not negative.
     pub(super) fn is_not_negative(&self, value: &Value) -> bool {
         if value.ty.scalar().and_then(DType::integer_range).is_some_and(|(least, _)| least == 0) {
             return true;

@@ -30,7 +30,7 @@ impl Scope<'_> {
             let computed = std::mem::replace(&mut self.hoisted, outside);
             predicates.push((computed, number::truth(value?)));
         }
-        // They have no order: those that read no memory go first, and one that reads where another read says goes behind that.
+        // They are unordered: those that read no memory go first, and one that depends on another read goes after it.
         predicates.sort_by_key(|(computed, condition)| {
             let inside = computed.iter().filter_map(|statement| match statement {
                 Statement::Declare(declaration) => declaration.value.as_ref(),
@@ -145,7 +145,7 @@ impl Scope<'_> {
         is_integer(stored) && !infer::type_of(self.program, self.kernel, value).is_ok_and(|ty| is_integer(&ty))
     }
 
-    /// Text in C, with the names that it uses bound to what they stand for.
+    /// C code, with its names bound to their values.
     fn c_code(&mut self, code: &CInstruction) -> Result<Vec<Statement>, LowerError> {
         let mut block = Vec::new();
         for (name, expr) in &code.bindings {
@@ -170,7 +170,7 @@ impl Scope<'_> {
     }
 }
 
-/// The statements where all conditions hold, each asked behind what is computed for it.
+/// The statements under all conditions, each evaluated after its inputs.
 fn conditioned(conditions: Vec<(Vec<Statement>, Value)>, mut statements: Vec<Statement>) -> Vec<Statement> {
     let mut together = Vec::new();
     for (computed, condition) in conditions.into_iter().rev() {

@@ -1,4 +1,4 @@
-//! Places in memory: variables, elements of arrays, fields of objects; and checks that indices are inside their axes.
+//! Locations in memory: variables, array elements, fields of objects; and bounds checks of indices.
 
 use parloop_device::DType;
 use parloop_ir::layout::Axis;
@@ -12,7 +12,7 @@ use super::tree::{Op, Value, ValueKind};
 use super::{LowerError, number};
 use crate::check::span;
 
-/// A place with what must hold of its indices.
+/// A location with the checks of its indices.
 pub(super) struct Location {
     pub(super) value: Value,
     /// Checks of its indices.
@@ -34,7 +34,7 @@ impl Scope<'_> {
         self.symbol(name)
     }
 
-    /// The value at a subscript or in a field, which is harmless where a check fails.
+    /// The value at a subscript or in a field, guarded by its checks.
     pub(super) fn read(&mut self, expr: &Expr) -> Result<Value, LowerError> {
         let Location { value, mut checks } = self.place(expr)?;
         checks.extend(self.touch(expr, &value, false)?);
@@ -47,7 +47,7 @@ impl Scope<'_> {
         })
     }
 
-    /// Where an expression that can be written to is.
+    /// The location of an assignable expression.
     pub(super) fn place(&mut self, expr: &Expr) -> Result<Location, LowerError> {
         match expr {
             Expr::Variable(name) => Ok(Location { value: self.variable(name)?, checks: Vec::new() }),
@@ -71,7 +71,7 @@ impl Scope<'_> {
         }
     }
 
-    /// The type of what is at a place, without making it.
+    /// The type of the value at a location, without building it.
     pub(super) fn array(&self, name: &Name) -> Result<&Array, LowerError> {
         self.arrays.get(name).ok_or_else(|| LowerError::UnknownName { instruction: self.instruction.clone(), name: name.clone() })
     }
@@ -117,7 +117,7 @@ impl Scope<'_> {
         Ok(Location { value: self.held(&array, Some(index)), checks })
     }
 
-    /// The check that an index is inside; `None` where that is seen.
+    /// The bounds check of an index; `None` if it is obviously in bounds.
     pub(super) fn index_check(&mut self, index: &Expr, length: &Expr, text: impl Fn() -> String) -> Result<Option<Value>, LowerError> {
         let (index, length) = (self.index(&self.wide_data(index))?, self.index(length)?);
         if let (Some(index), Some(length)) = (index.as_int(), length.as_int())
@@ -143,10 +143,10 @@ impl Scope<'_> {
         self.index(&sum)
     }
 
-    /// An index in which numbers that are read from memory are 64 bits wide where something is computed with them: their own types may be too
-    /// narrow for it, and unlike those of inames and sizes nobody knows their ranges.
+    /// An index in which numbers that are read from memory are 64 bits wide where something is computed with them: their own types may be
+    /// too narrow for it, and unlike those of inames and sizes their ranges are unknown.
     fn wide_data(&self, index: &Expr) -> Expr {
-        // Whoever answers for the indices answers for their types too.
+        // A guarantee for the indices covers their types too.
         if !self.kernel.options.check_bounds() || !is_arithmetic(index) {
             return index.clone();
         }

@@ -1,4 +1,4 @@
-//! Accesses that shadow memory is told of: when they happen as created, and by which work item.
+//! Accesses recorded in shadow memory: when they happen as created, and on which work item.
 
 use parloop_analysis::infer;
 use parloop_device::DType;
@@ -14,7 +14,7 @@ use super::shadow::{at, plain_time};
 use super::tree::{For, LoopHint, Op, ShadowAccess, ShadowAccessKind, Statement, Value, ValueKind};
 
 impl Scope<'_> {
-    /// What tells shadow memory of an access, if it is to be known.
+    /// The record of an access in shadow memory, if it is watched.
     pub(super) fn touch(&mut self, expr: &Expr, place: &Value, writes: bool) -> Result<Option<Value>, LowerError> {
         let Some(shadow) = self.shadow.clone() else { return Ok(None) };
         let Some(variable) = expr.written_name() else { return Ok(None) };
@@ -69,7 +69,7 @@ impl Scope<'_> {
         Ok(Some(Value::new(DType::Bool, ValueKind::ShadowAccess(Box::new(touch)))))
     }
 
-    /// Tells shadow memory of each element of a part that a call is passed: what the callee does with it is not seen, so that all of it
+    /// Records in shadow memory each element of a part that a call is passed: what the callee does with it is not seen, so that all of it
     /// counts as read or written.
     pub(super) fn touch_part(&mut self, part: &SubArray, writes: bool) -> Result<(), LowerError> {
         if !self.shadow.as_ref().is_some_and(|shadow| shadow.turns.contains_key(&part.array)) {

@@ -1,5 +1,5 @@
-//! Conditions and declarations where they read well: equal conditions asked once, conditions in front of loops that they do not depend
-//! on, variables declared where they get their value.
+//! Tidies the tree: merges equal conditions, hoists conditions out of loops that they do not depend on, and declares variables where they
+//! get their value.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -9,7 +9,7 @@ use parloop_isl::Name;
 use super::number;
 use super::tree::{AtomicChange, Declaration, For, Op, Routine, Statement, Value, ValueKind, mentions};
 
-/// One condition for neighbours that ask the same.
+/// Merges equal conditions of neighbours.
 pub(super) fn merge_conditions(statements: Vec<Statement>) -> Vec<Statement> {
     let mut merged: Vec<Statement> = Vec::with_capacity(statements.len());
     for statement in statements {

@@ -1,9 +1,9 @@
-//! Why a kernel has no schedule.
+//! Why a kernel cannot be scheduled.
 
 use parloop_analysis::sequence::SequenceError;
 use parloop_isl::{IslError, Name};
 
-/// Why a kernel has no schedule.
+/// Why a kernel cannot be scheduled.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScheduleError {
@@ -19,7 +19,7 @@ pub enum ScheduleError {
         /// The variable.
         variable: Name,
     },
-    /// Work items would not all come to a barrier.
+    /// Not all work items would reach a barrier.
     #[error(
         "a barrier is needed inside the loop over `{iname}`, but work items of one group can run different numbers of iterations, since its bounds need `{bound}`"
     )]
@@ -29,7 +29,7 @@ pub enum ScheduleError {
         /// What its bounds depend on.
         bound: Name,
     },
-    /// A loop around a global barrier is not the host's to run.
+    /// A loop around a global barrier cannot run on the host.
     #[error(
         "the loop over `{iname}` has a global barrier inside, so it must run on the host, but its bounds need `{bound}`, which is not available on the host"
     )]
@@ -47,7 +47,7 @@ pub enum ScheduleError {
         /// The kernel.
         kernel: Name,
     },
-    /// Values are kept across a global barrier by launches of different sizes.
+    /// Values are live across a global barrier between launches of different sizes.
     #[error(
         "temporary `{temporary}` is live across a global barrier, but `{first}` and `{second}` are launched with different numbers of work items; put it in global memory: set_temporary_address_space"
     )]
@@ -59,7 +59,7 @@ pub enum ScheduleError {
         /// Another.
         second: Name,
     },
-    /// A temporary cannot be kept across a global barrier.
+    /// A temporary cannot be saved across a global barrier.
     #[error("temporary `{temporary}` is live across a global barrier and cannot be saved: {reason}")]
     NotKept {
         /// The temporary.
@@ -87,7 +87,7 @@ pub enum ScheduleError {
         /// What its bounds need.
         bound: Name,
     },
-    /// An axis that there is not, or one left out.
+    /// A missing axis.
     #[error("axis {which}.{axis} is used, but axis {which}.{missing} is not; number the axes from 0 without gaps")]
     AxisGap {
         /// `g` or `l`.
@@ -119,13 +119,13 @@ pub enum ScheduleError {
         /// What is not known.
         name: Name,
     },
-    /// A local axis that nobody chose.
+    /// No local axis was chosen.
     #[error("`{iname}` is tagged l.auto, but no axis was chosen for it")]
     AutoAxis {
         /// The iname.
         iname: Name,
     },
-    /// The loops and instructions have no order.
+    /// The loops and instructions cannot be ordered.
     #[error(transparent)]
     Sequence(#[from] SequenceError),
     /// The solver failed.

@@ -1,5 +1,5 @@
-//! Values that live across launches: private and local temporaries are saved to global memory at the end of the launch that writes them and
-//! reloaded at the beginning of those that need them.
+//! Values that are live across launches: private and local temporaries are saved to global memory at the end of the launch that writes them
+//! and reloaded at the beginning of those that need them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::error::ScheduleError;
 use super::sizes::{Sizes, group_and_local_sizes};
 use super::{Launch, Node, ScheduleItem};
 
-/// The kernel with saves and reloads, which are put into the launches too.
+/// Adds saves and reloads to the kernel and its launches.
 pub(crate) fn keep(
     program: &Program,
     facts: &Facts<'_>,
@@ -94,7 +94,7 @@ impl Uses {
     fn walk(&mut self, facts: &Facts<'_>, nodes: &[Node]) {
         for node in nodes {
             match node {
-                // A loop may take no turn.
+                // A loop may have no iterations.
                 Node::Loop { body, .. } => {
                     let known = self.surely.clone();
                     self.walk(facts, body);
@@ -174,7 +174,7 @@ impl<'f, 'k> Keeper<'f, 'k> {
         Ok(())
     }
 
-    /// Of temporaries that share memory, one at most lives across the ends of a launch: its copy would overwrite the others.
+    /// Of temporaries that share memory, at most one is live across the end of a launch: its copy would overwrite the others.
     fn claim(&mut self, temporary: &Name, at: usize) -> Result<(), ScheduleError> {
         let Some(storage) = self.facts.kernel.temporaries.get(temporary).and_then(|each| each.base_storage.clone()) else { return Ok(()) };
         match self.claimed.insert((storage, at), temporary.clone()) {
@@ -241,8 +241,8 @@ impl<'f, 'k> Keeper<'f, 'k> {
         let Shape::Known(shape) = &temporary.layout.shape else {
             return Err(ScheduleError::NotKept { temporary: temporary.name.clone(), reason: "its shape is unknown" });
         };
-        // Local memory is everyone's: the first work item copies all of it.
-        // Spreading it over the group would be faster; saves of local memory are rare.
+        // Local memory is shared: the first work item copies all of it. Spreading it over the group would be faster;
+        // saves of local memory are rare.
         let predicates =
             locals.into_iter().filter(|_| is_local).map(|iname| Expr::compare(CompareOp::Equal, Expr::Variable(iname), Expr::int(0)));
         let predicates = predicates.collect();
@@ -266,7 +266,7 @@ impl<'f, 'k> Keeper<'f, 'k> {
     }
 }
 
-/// A save or reload in the making.
+/// A save or reload that is being built.
 struct Copy {
     id: String,
     inames: BTreeSet<Name>,

@@ -1,4 +1,4 @@
-//! A global barrier ends a launch: the tree is cut there into launches, and loops around a barrier become the host's.
+//! A global barrier ends a launch: the tree is split into launches there, and loops around a barrier run on the host.
 
 use parloop_analysis::facts::Facts;
 use parloop_ir::names::UniqueNames;

@@ -1,6 +1,6 @@
 //! Schedules: the order in which instructions run, as trees of loops, one tree for each launch.
 //!
-//! What lives here is the data and how it prints; `barrier` synchronises, `launches` splits, `sizes` measures.
+//! This module has the data and its printing; `barrier` synchronises, `launches` splits, `sizes` measures.
 
 mod barrier;
 mod callee;
@@ -31,10 +31,10 @@ pub use parloop_analysis::sequence::Node;
 
 use barrier::Pass;
 
-/// A kernel with a place for each of its instructions.
+/// A kernel with a position for each of its instructions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
-    /// The kernel as scheduled: where values live across launches it has further temporaries and instructions.
+    /// The kernel as scheduled: if values are live across launches, it has additional temporaries and instructions.
     pub kernel: LoopKernel,
     /// The launches, in the order in which they are first run.
     pub launches: Vec<Launch>,
@@ -61,7 +61,7 @@ pub struct Launch {
     pub host_inames: Vec<Name>,
 }
 
-/// A step of the host.
+/// An item of the host schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScheduleItem {
     /// The launch of that index.
@@ -75,7 +75,7 @@ pub enum ScheduleItem {
     },
 }
 
-/// Gives each instruction of a kernel of the program its place.
+/// Schedules a kernel of the program.
 ///
 /// # Errors
 /// Loops or dependencies that have no order; see [`ScheduleError`].

@@ -1,4 +1,4 @@
-//! How many work-groups and work items a launch has: for each axis the largest extent of the inames tagged with it.
+//! The grid of a launch: for each axis the largest extent of the inames tagged with it.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub struct Sizes {
     pub group_size: Vec<u64>,
 }
 
-/// The sizes that fit all of the instructions.
+/// The sizes that cover all instructions.
 pub(crate) fn group_and_local_sizes<'i>(
     program: &Program,
     facts: &Facts<'_>,

@@ -1,4 +1,4 @@
-//! Why a call cannot be made.
+//! Why a call fails.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use parloop_device::DType;
 use parloop_ir::layout::LayoutError;
 use parloop_isl::Name;
 
-/// Why a call cannot be made.
+/// Why a call fails.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)]

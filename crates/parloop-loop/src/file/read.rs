@@ -33,17 +33,17 @@ pub(super) fn file(text: &str) -> Result<LoopFile, ParseError> {
 /// As [`LoopFile::parse_trusted`].
 pub(super) unsafe fn trusted_file(text: &str) -> Result<LoopFile, ParseError> {
     let trusted = Trusted {
-        // SAFETY: the caller vouches for the preambles of this text.
+        // SAFETY: the caller guarantees the preambles of this text.
         preamble: |key, text| unsafe { Preamble::new(key, text) },
-        // SAFETY: the caller vouches for the options of this text.
+        // SAFETY: the caller guarantees the options of this text.
         option: |options, words| unsafe { read_trusted_option(options, words) },
     };
     read(text, Some(trusted))
 }
 
-/// What is read where someone vouches for the text.
+/// Parsers for trusted text.
 struct Trusted {
-    /// Makes a preamble of its key and text.
+    /// Creates a preamble from its key and text.
     preamble: fn(String, String) -> Preamble,
     /// Reads the words of an option.
     option: fn(&mut KernelOptions, &[String]) -> Result<(), &'static str>,
@@ -61,7 +61,7 @@ fn read(text: &str, trusted: Option<Trusted>) -> Result<LoopFile, ParseError> {
     Ok(reader.file)
 }
 
-/// What stands before the first line `---- what`, and the parts after each.
+/// The text before the first line `---- what`, and the parts after each.
 pub(super) fn split(text: &str) -> (&str, Vec<Expected>) {
     let head = if text.starts_with("----") { 0 } else { text.find("\n----").map_or(text.len(), |newline| newline + 1) };
     let mut parts: Vec<Expected> = Vec::new();

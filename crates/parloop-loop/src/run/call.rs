@@ -1,5 +1,5 @@
-//! What a call of a kernel needs: which arguments, of which types and shapes, and how the sizes follow from the arrays that are given.
-//! Nothing here touches a device.
+//! The plan of a call: its arguments with types and shapes, and how sizes follow from the arrays that are passed. Nothing here uses a
+//! device.
 
 use parloop_codegen::check::CallBound;
 use parloop_ir::layout::{Axis, Hidden};
@@ -21,13 +21,13 @@ use super::reach::Reach;
 pub struct CallPlan {
     kernel: Name,
     args: Vec<PlannedArg>,
-    /// The names of the integers that formulas use, by place.
+    /// The names of the integers that formulas use, by position.
     names: Vec<Name>,
-    /// For each integer that is an argument: its place among the arguments.
+    /// For each integer that is an argument: its position among the arguments.
     sources: Vec<Source>,
     /// What must hold of the integers.
     assumptions: Vec<Assumption>,
-    /// Indices that are inside for some numbers only.
+    /// Indices that are in bounds only for some numbers.
     reaches: Vec<Reach>,
     /// The arguments that may not share memory.
     apart: Vec<Apart>,
@@ -36,13 +36,13 @@ pub struct CallPlan {
 /// Where an integer comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
-    /// The value of that argument; shapes may tell it.
+    /// The value of that argument; shapes may determine it.
     Argument(usize),
     /// The stride of that argument's array along an axis.
     Stride(usize, usize),
-    /// The length of that argument's array along an axis, which the kernel does not say.
+    /// The length of that argument's array along an axis, which the kernel does not give.
     Length(usize, usize),
-    /// How many elements that argument's array has, where the kernel does not say what axes it has.
+    /// How many elements that argument's array has, if the kernel does not give its axes.
     Elements(usize),
     /// Where that argument's array begins in its memory; 0, since arrays are passed by where they begin.
     Offset,
@@ -128,7 +128,7 @@ impl CallPlan {
             ArgumentKind::Array { layout, .. } => {
                 let shape = layout.lengths().map(|lengths| lengths.iter().map(formula).collect::<Result<Vec<_>, _>>()).transpose()?;
                 let axes = match layout.axes(&argument.name) {
-                    // Used by the place in memory alone: it may have any axes.
+                    // Used by the position in memory alone: it may have any axes.
                     Err(parloop_ir::layout::LayoutError::UnknownAxes { .. }) => Vec::new(),
                     axes => axes?,
                 };
@@ -176,7 +176,7 @@ impl CallPlan {
         }
     }
 
-    /// An error about a name that is none of the arguments.
+    /// The error for an unknown argument.
     pub fn unknown(&self, name: &str) -> RunError {
         let names = self.args.iter().map(|arg| arg.name.as_str()).collect::<Vec<_>>().join(", ");
         RunError::UnknownArgument { kernel: self.kernel.clone(), argument: name.into(), names }
@@ -204,10 +204,10 @@ impl CallPlan {
         self.args.iter().position(|arg| arg.name == name)
     }
 
-    /// The integers of a call: as given, or as the shapes of arrays say. Every array is checked against what they say.
+    /// The integers of a call: as given, or inferred from array shapes. Every array is checked against them.
     ///
     /// # Errors
-    /// Which argument is missing or does not fit, with both shapes; what the kernel assumes of sizes and does not hold.
+    /// If an argument is missing or does not match, with both shapes, or if an assumption about sizes does not hold.
     pub fn resolve(&self, given: &[GivenArgument]) -> Result<Values, RunError> {
         let values = self.resolve_integers(given)?;
         for (arg, given) in self.args.iter().zip(given) {
@@ -217,7 +217,7 @@ impl CallPlan {
         Ok(values)
     }
 
-    /// The integers of a call, without a look at what is given besides.
+    /// The integers of a call, without checking the other arguments.
     ///
     /// # Errors
     /// Which integer is missing.
@@ -257,7 +257,7 @@ impl CallPlan {
         Ok(values)
     }
 
-    /// That each integer fits the type that the kernel takes it as.
+    /// Checks that each integer fits the type that the kernel takes it as.
     pub(super) fn check_integers(&self, values: &Values) -> Result<(), RunError> {
         for arg in &self.args {
             let PlannedKind::Value { dtype, place: Some(place) } = &arg.kind else { continue };
@@ -270,8 +270,8 @@ impl CallPlan {
         Ok(())
     }
 
-    /// Sizes from the shapes of the arrays that are given, as often as one tells another. Where no array tells one, a loop runs over all
-    /// that there is in the field of an object.
+    /// Infers sizes from the shapes of the arrays that are passed, repeatedly. If no array determines a size, a loop covers the whole field
+    /// of an object.
     fn deduce(&self, given: &[GivenArgument], values: &mut Values) {
         let mut progress = true;
         while progress && values.contains(&None) {
@@ -350,7 +350,7 @@ impl CallPlan {
         RunError::WrongKind { kernel: self.kernel.clone(), argument: arg.name.clone(), expected }
     }
 
-    /// An error about an argument that is something else than what is asked for.
+    /// The error for an argument of the wrong kind.
     pub fn wrong_kind(&self, arg: &PlannedArg) -> RunError {
         let expected = match &arg.kind {
             PlannedKind::Value { dtype, .. } => format!("a number of type {}", dtype.name()),
@@ -412,7 +412,7 @@ impl CallPlan {
         Ok(())
     }
 
-    /// That the memory of an array reaches as far as its offset asks for.
+    /// Checks that the memory of an array reaches as far as its offset asks for.
     fn check_offset(&self, arg: &PlannedArg, offset: &Formula, array: &GivenArray, values: &Values) -> Result<(), RunError> {
         let offset = i128::from(offset.evaluate(values).ok_or_else(|| self.overflow(arg))?);
         if array.shape.contains(&0) {
@@ -429,7 +429,7 @@ impl CallPlan {
         Ok(())
     }
 
-    /// That no two arguments share memory, one of which is written: `locate` gives where each of them is.
+    /// Checks that no two arguments share memory, one of which is written: `locate` returns where each of them is.
     ///
     /// # Errors
     /// [`RunError::SharedMemory`].
@@ -446,12 +446,12 @@ impl CallPlan {
         Ok(())
     }
 
-    /// Whether [`check_apart`](Self::check_apart) has anything to ask.
+    /// Whether [`check_apart`](Self::check_apart) has anything to check.
     pub fn asks_apart(&self) -> bool {
         !self.apart.is_empty()
     }
 
-    /// That the elements of an array lie side by side, the last axis fastest.
+    /// Checks that the elements of an array lie side by side, the last axis fastest.
     fn check_contiguous(&self, arg: &PlannedArg, array: &GivenArray) -> Result<(), RunError> {
         match first_gap(&array.shape, &array.strides, array.dtype.size(), Order::C) {
             Some(Gap { axis, expected }) => {
@@ -472,7 +472,7 @@ impl CallPlan {
         Ok(Some(stride / size))
     }
 
-    /// The shape of an output that is to be made.
+    /// The shape of an output that the call allocates.
     ///
     /// # Errors
     /// [`RunError::Missing`] if its shape is not known, [`RunError::NegativeLength`].
@@ -493,8 +493,8 @@ impl CallPlan {
         }
     }
 
-    /// The strides, in elements, of an output that is to be made; `None` along an axis that may have any. Arrays of separate axes lie one
-    /// behind the other.
+    /// The strides, in elements, of an output that the call allocates; `None` along an axis that may have any. Arrays of separate axes are
+    /// stored one after the other.
     pub fn output_strides(&self, arg: &PlannedArg, values: &Values) -> Result<SmallVec<[Option<i64>; 4]>, RunError> {
         let PlannedKind::Array { strides, separate, shape, .. } = &arg.kind else { return Ok(SmallVec::new()) };
         let stride = |formula: &Option<Formula>| match formula {

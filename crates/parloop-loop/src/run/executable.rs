@@ -40,9 +40,9 @@ struct Inner {
     code: Code,
     index: DType,
     widths: Widths,
-    /// How to make it with indices of 64 bits, where it has narrower ones.
+    /// How to regenerate it with 64-bit indices, if it has narrower ones.
     wider: Option<Wider>,
-    /// It with indices of 64 bits, once a call needed that.
+    /// The version with 64-bit indices, once a call needed it.
     wide: Lock<Option<Executable>>,
     /// Held by a call whose accesses are watched.
     shadow_turn: Lock<()>,
@@ -133,7 +133,7 @@ pub enum LoopArg<'a> {
         arg: Arg<'a>,
         /// The lengths of its axes.
         shape: Vec<i64>,
-        /// Distances along its axes.
+        /// Its strides.
         strides: Option<Vec<i64>>,
     },
     /// A typed object.
@@ -141,10 +141,10 @@ pub enum LoopArg<'a> {
 }
 
 impl Executable {
-    /// Compiles a kernel whose code was made for the kind of the context's device.
+    /// Compiles a kernel whose code was generated for the kind of the context's device.
     ///
     /// # Errors
-    /// [`LoopError::Kernel`] with the compiler's words; [`LoopError::Run`] for sizes that the host cannot compute.
+    /// [`LoopError::Kernel`] with the compiler's message; [`LoopError::Run`] for sizes that the host cannot compute.
     pub fn compile(generated: &Generated, context: &Context) -> Result<Executable, LoopError> {
         let Generated { kernel, schedule, lowered, code, .. } = generated;
         let plan = CallPlan::of(kernel, &generated.bounds)?;
@@ -201,12 +201,12 @@ impl Executable {
         Ok(Executable { inner: Arc::new(inner) })
     }
 
-    /// The executable for a call with those sizes and arguments: this one, or one with indices of 64 bits where sizes need them, which is
-    /// compiled at the first such call.
+    /// The executable for a call with those sizes and arguments: this one, or one with 64-bit indices if sizes need them, which is compiled
+    /// on the first such call.
     ///
     /// # Errors
-    /// [`RunError::TooWide`](super::RunError::TooWide) where 64 bits are too few, [`RunError::Range`](super::RunError::Range) for a
-    /// number that its own type does not hold; what a compiler says.
+    /// [`RunError::TooWide`](super::RunError::TooWide) if 64 bits are not enough, [`RunError::Range`](super::RunError::Range) for a number
+    /// that does not fit its own type; errors of the compiler.
     pub fn for_call(&self, values: &Values, given: &[GivenArgument]) -> Result<Executable, LoopError> {
         let is_beyond = |given: &GivenArgument| is_beyond(given, self.inner.index);
         let fits = match self.inner.wider {
@@ -302,7 +302,7 @@ impl Executable {
         self.inner.globals.iter().map(allocate).collect()
     }
 
-    /// Gives a temporary its first values, in each replay where the call is recorded.
+    /// Initialises a temporary, in each replay if the call is recorded.
     fn initialise(&self, memory: &Memory, values: &[u8]) -> Result<(), parloop_device::DeviceError> {
         let (context, stream) = (&self.inner.context, self.inner.context.stream());
         if !context.is_recording() {
@@ -313,7 +313,7 @@ impl Executable {
         stream.copy(memory, 0, &kept, 0, values.len())
     }
 
-    /// Goes through the launches of a call in order: `run` gets each with its items and the values of the host loops around it.
+    /// Visits the launches of a call in order: `run` gets each with its grid and the values of the host loops around it.
     ///
     /// # Errors
     /// The first that `run` gives; [`LoopError::Run`] for sizes that do not fit.
@@ -378,10 +378,10 @@ impl Executable {
         Ok(formula.evaluate(values).ok_or_else(|| self.overflow("the grid"))?)
     }
 
-    /// Calls it with arguments by name. Sizes that are not given follow from shapes.
+    /// Calls it with arguments by name. Sizes that are not given are inferred from shapes.
     ///
     /// # Errors
-    /// Which argument is missing, unknown or does not fit; what the device says.
+    /// If an argument is missing, unknown or does not match, or if the device fails.
     pub fn call(&self, args: &mut [(&str, LoopArg<'_>)]) -> Result<(), LoopError> {
         let plan = &self.inner.plan;
         let mut given = vec![GivenArgument::Missing; plan.args().len()];

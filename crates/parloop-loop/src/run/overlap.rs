@@ -1,4 +1,4 @@
-//! Memory that is passed as two arguments, one of which the kernel writes: generated code and its order take arguments for memory apart.
+//! Detects memory that is passed as two arguments, one of which the kernel writes: generated code assumes that arguments do not alias.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};

@@ -1,4 +1,4 @@
-//! A kernel whose numbers are fixed, for many calls: what is left to a call is memory.
+//! A kernel with fixed numbers, for many calls: each call passes only memory.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,7 +1,7 @@
-//! How wide the integers of generated code must be for the sizes of a call: ranges of all indices, limits and sums on the way, computed from
-//! the lowered code once as a list of operations, which each call evaluates.
+//! The width that integers of generated code need for the sizes of a call: ranges of all indices, bounds and intermediate sums, computed
+//! once from the lowered code as a list of operations that each call evaluates.
 //!
-//! What is read from memory has no known range; an index that comes from there is inside its array, whose extent a call knows.
+//! Values read from memory have no known range; an index that comes from there is inside its array, whose extent a call knows.
 
 use std::collections::HashMap;
 
@@ -54,7 +54,7 @@ enum Node {
     Either(usize, usize),
     /// From the first to before the second.
     Turns(usize, usize),
-    /// As that type: what does not fit is cut off.
+    /// Converted to that type, with overflow truncated.
     Cut(usize, DType),
 }
 
@@ -205,12 +205,12 @@ fn largest_rest(range: Option<Range>) -> Option<i128> {
     range.map(|range| range.least.saturating_abs().max(range.most.saturating_abs()).saturating_sub(1).max(0))
 }
 
-/// What a value is for.
+/// The use of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
     /// An index, a limit of a loop, a size: it must be right to the last digit.
     Index,
-    /// A number of the user's, whose type is the user's.
+    /// A number of the user, with the user's type.
     Number,
 }
 

@@ -572,7 +572,7 @@ fn unknown_extents_that_strides_need_are_asked_for() {
     let context = Context::open("cpu:1").unwrap();
     let two = build("out[i] = a[at[i], i]").compile(&context).err().map(|error| error.to_string());
     assert_eq!(two.as_deref(), Some("array `a`: the length of axis 1 is needed but unknown; give it a shape, or strides"));
-    // By the place in memory, an array of any axes is read.
+    // By the position in memory, an array of any axes is read.
     let ready = build("out[i] = a[[at[i]]] + a[[0]]").compile(&context).unwrap();
     let (a, at) = (context.array(&[1.0, 2.0, 3.0, 4.0]).unwrap(), context.array(&[3, 1]).unwrap());
     let mut out = context.zeros::<f64>(2).unwrap();
