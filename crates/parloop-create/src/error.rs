@@ -1,4 +1,4 @@
-//! What can be wrong in a kernel that is being made, and what is only worth a warning.
+//! Errors and warnings of creating a kernel.
 
 use std::fmt;
 
@@ -10,13 +10,13 @@ use parloop_ir::syntax::{AddressSpace, Argument, ArgumentKind, Expr, Temporary};
 use parloop_isl::{IslError, Name};
 use parloop_transform::FixParametersError;
 
-/// Why a kernel cannot be made.
+/// Why a kernel cannot be created.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)]
 pub enum CreateError {
     // ---- text ----
-    /// An instruction is not an instruction.
+    /// An instruction cannot be parsed.
     #[error(transparent)]
     Instructions(#[from] ParseError),
     /// A domain is not a set.
@@ -27,7 +27,7 @@ pub enum CreateError {
     Assumptions { text: String, error: IslError },
     #[error("assumptions are about parameters, but `{iname}` is an iname; put the condition into its domain")]
     AssumptionOnIname { iname: Name },
-    /// A question to the solver failed.
+    /// A solver query failed.
     #[error("{what}: {error}")]
     Solver { what: String, error: IslError },
 
@@ -161,7 +161,7 @@ pub enum CreateError {
     FixedParameters(#[from] Box<FixParametersError>),
 }
 
-/// What a name stands for.
+/// The kind of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum NameKind {
@@ -206,7 +206,7 @@ impl fmt::Display for NameKind {
     }
 }
 
-/// Something in a kernel that may be a mistake.
+/// A possible mistake in a kernel.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)]

@@ -1,4 +1,4 @@
-//! Why a kernel has no meaning that the interpreter knows.
+//! Errors of the interpreter.
 
 use parloop_analysis::infer::SpaceError;
 use parloop_ir::callable::InferError;

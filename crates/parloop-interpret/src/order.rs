@@ -1,4 +1,4 @@
-//! The order of instruction instances, by the plainest rule that is sound; it shares nothing with the scheduler.
+//! The order of instruction instances, by the simplest sound rule; it shares nothing with the scheduler.
 //!
 //! Instructions that share a sequential iname are in one loop over it; the loop and what is beside it are sorted by dependencies.
 //! Parallel inames are innermost loops around each single instruction, as if all work items waited for each other after each.

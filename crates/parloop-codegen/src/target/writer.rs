@@ -23,7 +23,7 @@ pub(super) struct Writer<'a> {
 /// The text of a lowered kernel, with what a caller must know of its functions.
 ///
 /// # Errors
-/// What the target cannot say, such as an atomic update of a type that it has none for.
+/// If the target cannot express something, such as an atomic update of an unsupported type.
 pub fn write(lowered: &Lowered) -> Result<Code, LowerError> {
     let dialect = super::dialect(lowered.target);
     let mut writer = Writer { dialect, target: lowered.target, needs: BTreeSet::new(), text: String::new(), depth: 0, uniform: false };
@@ -49,7 +49,7 @@ pub fn write(lowered: &Lowered) -> Result<Code, LowerError> {
     let mut text = dialect.opening(&format!("{front}{body}"));
     text.push_str(&front);
     if has_places {
-        // A compiler's words about what follows are not about the user's source.
+        // Compiler messages about what follows do not refer to the user's source.
         text.push_str("#line 1 \"<generated>\"\n");
     }
     if !text.is_empty() {
@@ -66,7 +66,7 @@ pub fn write(lowered: &Lowered) -> Result<Code, LowerError> {
     })
 }
 
-/// Where nothing else is defined, nobody watches.
+/// By default, accesses are not watched.
 const WITHOUT_SHADOW: &str = "\
 #ifndef PARLOOP_TOUCH
 #define PARLOOP_TOUCH(...) 1

@@ -122,7 +122,7 @@ impl Machine<'_> {
         found.ok_or_else(|| self.unsupported("`min` or `max` without arguments"))
     }
 
-    /// What is not chosen need not have a value: the types alone say what the result is then.
+    /// The branch that is not taken need not have a value: only its type matters.
     fn choose(&mut self, parts: &Arc<[Expr; 3]>) -> Result<Value, InterpretError> {
         let truth = self.value(&parts[0])?.number.is_true();
         let (chosen, other) = if truth { (&parts[1], &parts[2]) } else { (&parts[2], &parts[1]) };

@@ -18,8 +18,8 @@ use crate::memory::{Variable, initial};
 use crate::number::{Number, Value};
 use crate::order::{Node, Planner};
 
-/// Runs the program's only kernel. Each argument has its numbers in C order, one for a number passed by value; what they are afterwards is
-/// given back for all arrays.
+/// Runs the program's only kernel. Each argument has its numbers in C order, or one number if it is passed by value; the final values of
+/// all arrays are returned.
 ///
 /// ```
 /// use parloop_interpret::{Number, interpret};
@@ -38,7 +38,7 @@ use crate::order::{Node, Planner};
 /// ```
 ///
 /// # Errors
-/// [`InterpretError`]: what is missing or does not fit, an index out of bounds, a read of what was not written, what is not interpreted.
+/// [`InterpretError`]: missing or mismatched arguments, an index out of bounds, a read of an unwritten element, unsupported features.
 pub fn interpret(program: &Program, arguments: &BTreeMap<Name, Vec<Number>>) -> Result<BTreeMap<Name, Vec<Number>>, InterpretError> {
     let program = typed(program)?;
     let entry = program.only_entry()?;

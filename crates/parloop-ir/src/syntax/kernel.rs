@@ -96,7 +96,7 @@ pub struct LoopKernel {
     pub preambles: BTreeSet<Preamble>,
     /// The type of indices.
     pub index_type: DType,
-    /// The type that arithmetic of literals starts from, if given.
+    /// The default type of arithmetic with literals, if given.
     pub default_type: Option<DType>,
     /// Options for code and checks.
     pub options: KernelOptions,

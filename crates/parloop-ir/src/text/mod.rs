@@ -28,7 +28,7 @@ pub struct KernelText {
     pub priorities: Vec<Vec<Name>>,
     /// The type of indices.
     pub index_type: Option<DType>,
-    /// The type that arithmetic of literals starts from.
+    /// The default type of arithmetic with literals.
     pub default_type: Option<DType>,
     /// Options for code and checks.
     pub options: KernelOptions,

@@ -1,4 +1,4 @@
-//! Calls of kernels and of the user's functions: resolving, types, descriptors, emitted calls, inlining.
+//! Calls to kernels and to user functions: resolving, types, descriptors, emitted calls, inlining.
 
 use std::any::Any;
 use std::sync::Arc;

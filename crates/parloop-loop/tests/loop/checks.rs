@@ -1,4 +1,4 @@
-//! Each check finds its mistake, says it in words, and lets right kernels pass.
+//! Each check reports its error and accepts valid kernels.
 
 use parloop_kernel::Context;
 use parloop_loop::check::{CheckError, after_schedule, before_schedule};

@@ -1,4 +1,4 @@
-//! Kernels as they are made: what is found from text, and what is wrong with it.
+//! Creating kernels: what is inferred from text, and its errors.
 
 use parloop_device::DType;
 use parloop_loop::create::{CreateError, Data, KernelBuilder, Order, Warning, make_kernel, parse_dim_tags};

@@ -1,4 +1,4 @@
-//! Transformations of arguments, dependencies and barriers, and what is wrong with a misuse.
+//! Transformations of arguments, dependencies and barriers, and errors of misuse.
 
 use std::collections::BTreeSet;
 

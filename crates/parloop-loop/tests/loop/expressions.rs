@@ -1,4 +1,4 @@
-//! Expressions as text: what is read, how it is printed, and that both agree.
+//! Expressions as text: parsing, printing, and round trips.
 
 use parloop_device::DType;
 use parloop_loop::parse::expression;

@@ -1,4 +1,4 @@
-//! Transformations of inames and domains: the same points are touched, in other loops; and what is wrong with a misuse.
+//! Transformations of inames and domains: the same points are touched, in other loops; and errors of misuse.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Where the elements of arrays lie.
+//! Memory layout of arrays.
 
 use parloop_loop::Name;
 use parloop_loop::fold;

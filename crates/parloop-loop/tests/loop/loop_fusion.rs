@@ -1,4 +1,4 @@
-//! Which loops can become one, and that the fused kernel touches the same elements.
+//! Which loops can be fused, and that the fused kernel accesses the same elements.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Programs by methods: chains of transformations, and calls with what Rust has at hand.
+//! Programs by methods: chains of transformations, and calls with Rust values.
 
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::error::LoopError;

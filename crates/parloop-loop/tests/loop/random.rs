@@ -1,4 +1,4 @@
-//! Random kernels under random transformations: compiled code gives the numbers of the interpreter, which knows no transformation.
+//! Random kernels under random transformations: compiled code gives the numbers of the interpreter for the untransformed kernel.
 
 mod sample;
 

@@ -1,4 +1,4 @@
-//! Kernels run on every device that is here.
+//! Kernels run on every device found.
 
 use parloop_device::{DType, Device, DeviceKind};
 use parloop_kernel::{Arg, Context};

@@ -1,5 +1,5 @@
 //! Sizes, limits and conditions of loops: points that a domain leaves out, loops that are empty, arrays and loops beyond 32 bits, chains
-//! and unrolled loops of any length, and what a call does with sizes that were not foreseen.
+//! and unrolled loops of any length, and calls with unexpected sizes.
 
 use parloop_kernel::Context;
 use parloop_loop::affine::to_affine;

@@ -1,4 +1,4 @@
-//! Cases that random chains found, as small as they can be: each must be refused, or keep its numbers.
+//! Cases that random chains found, minimised: each must be refused, or keep its numbers.
 
 mod copies;
 

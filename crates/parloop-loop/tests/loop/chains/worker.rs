@@ -1,7 +1,7 @@
-//! A process of its own that runs cases, so that a crash ends it and not the test.
+//! A separate process that runs cases, so that a crash does not end the test.
 //!
-//! It is asked by lines (`seed 17 all`, `case 120 cpu:1` and 120 bytes) and answers by lines that begin with `@`, their fields separated
-//! by tabs. What it is about to run it says first.
+//! It takes lines (`seed 17 all`, `case 120 cpu:1` and 120 bytes) and answers by lines that begin with `@`, their fields separated by tabs.
+//! It announces what it is about to run.
 
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Read, Write};

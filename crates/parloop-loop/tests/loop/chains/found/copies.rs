@@ -1,4 +1,4 @@
-//! Cases with copies of values: buffers, fetches, entries for turns of loops, packed arguments, arrays that become one.
+//! Cases with copies of values: buffers, fetches, entries for iterations, packed arguments, joined arrays.
 
 use super::super::verify::Outcome;
 use super::{outcome, refusal};

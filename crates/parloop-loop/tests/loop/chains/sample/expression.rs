@@ -1,4 +1,4 @@
-//! Indices, values and conditions of an instruction at hand.
+//! Indices, values and conditions of an instruction.
 
 use super::{Maker, SHORT};
 
