@@ -175,7 +175,7 @@ fn order(kernels: &[&LoopKernel], flows: &[Flow]) -> Result<Vec<usize>, FuseKern
     Ok(order)
 }
 
-/// A kernel whose own names are nobody else's.
+/// A kernel whose own names are unique.
 fn apart(
     kernel: &LoopKernel,
     taken: &mut BTreeSet<Name>,

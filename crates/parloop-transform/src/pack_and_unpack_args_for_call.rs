@@ -156,7 +156,7 @@ impl<'k> Packing<'k> {
         let mut changed = Instruction { kind: InstructionKind::Call(CallInstruction { lhs: results, rhs, declares }), ..self.call.clone() };
         changed.depends_on.extend(self.before.iter().map(|copy| copy.id.clone()));
         let behind: Vec<Name> = self.after.iter().map(|copy| copy.id.clone()).collect();
-        // Who waited for the call waits for what it wrote.
+        // Dependents of the call depend on what it wrote.
         for instruction in &mut self.kernel.instructions {
             if instruction.depends_on.contains(&self.call.id) {
                 Arc::make_mut(instruction).depends_on.extend(behind.iter().cloned());

@@ -41,7 +41,7 @@ pub enum SetTemporaryAddressSpaceError {
 /// ```
 ///
 /// # Errors
-/// If there is no such temporary, or when it is written and the memory is constant.
+/// If there is no such temporary, or if it is written and the memory is constant.
 pub fn set_temporary_address_space(
     kernel: &LoopKernel,
     temporaries: &[Name],

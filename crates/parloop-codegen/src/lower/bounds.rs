@@ -463,7 +463,7 @@ pub(super) fn loop_type(index: DType, first: &Value, end: &Value) -> Type {
     }
 }
 
-/// Whether a value is an integer that stands in the text, of any type.
+/// Whether a value is an integer literal, of any type.
 pub(super) fn is_empty(first: &Value, end: &Value) -> bool {
     matches!((&first.kind, &end.kind), (ValueKind::Int(first), ValueKind::Int(end)) if first >= end)
 }

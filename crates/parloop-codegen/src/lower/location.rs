@@ -107,7 +107,7 @@ impl Scope<'_> {
     fn linear(&mut self, name: &Name, index: &Expr, is_checked: bool) -> Result<Location, LowerError> {
         let array = self.array(name)?.clone();
         let mut checks = Vec::new();
-        // Of an array that a function is passed, nobody may know the length.
+        // The length of an array that is passed to a function may be unknown.
         let layout = self.layout(name).filter(|layout| is_checked && (layout.lengths().is_some() || array.lengths.is_some()));
         if let Some(span) = layout.and_then(|layout| span(&layout, name)) {
             let text = Expr::LinearSubscript(Expr::var(name.clone()).into(), index.clone().into());

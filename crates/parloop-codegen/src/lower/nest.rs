@@ -66,7 +66,7 @@ impl Scope<'_> {
         if copies == 1 { all(self) } else { self.copied(iname, "slabs", copies, body, &mut all) }
     }
 
-    /// What `write` makes of a body that stands in the code so many times, if that is not too often.
+    /// The result of `write` for a body that is repeated that many times, if that is not too often.
     fn copied(
         &mut self,
         iname: &Name,

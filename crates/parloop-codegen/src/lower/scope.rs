@@ -42,7 +42,7 @@ pub(super) struct Scope<'a> {
     pub(super) hoisted: Vec<Statement>,
     /// Whether the current expression is conditional.
     pub(super) conditional: usize,
-    /// How often the body of the loops around, as far as they are written out, stands in the code.
+    /// How often unrolled loops around repeat the body in the code.
     pub(super) copies: u64,
     /// The innermost of them, how and how often it is.
     pub(super) copied: Option<(Name, String, i128)>,

@@ -57,7 +57,8 @@ pub(super) fn hoist_conditions(mut loop_: For) -> Vec<Statement> {
     let mut changed = written(body);
     changed.insert(loop_.name.clone());
     let parts = conjuncts(condition);
-    // What reads memory is asked where the loop would ask it: not where it makes no turn, nor before what stands in front of it.
+    // A condition that reads memory is evaluated where the loop would evaluate it: not if it has no iterations, nor before preceding
+    // conditions.
     let is_run = matches!((loop_.first.as_int(), loop_.limit.as_int()), (Some(first), Some(limit)) if first < limit || loop_.inclusive && first == limit);
     let certain = if is_run { parts.iter().take_while(|part| !depends_on(part, &changed)).count() } else { 0 };
     let is_fixed = |place: usize, part: &Value| place < certain || is_harmless(part) && !depends_on(part, &changed);

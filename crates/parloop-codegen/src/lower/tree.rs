@@ -440,7 +440,7 @@ fn visit_words(text: &str, visit: &mut dyn FnMut(&str)) {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty()).for_each(visit);
 }
 
-/// Whether a name stands in a statement.
+/// Whether a name occurs in a statement.
 pub(super) fn mentions(statement: &Statement, name: &str) -> bool {
     let mut found = false;
     statement.visit_names(&mut |other| found |= other == name);

@@ -208,7 +208,7 @@ impl Writer<'_> {
             };
             return (format!("{}({}, {})", complex_name(dtype, name), self.value(left), self.value(right)), Bond::Primary);
         }
-        // Where readers (and compilers, in their warnings) lose track of C's order, every operand stands in parentheses.
+        // Where readers (and compilers, in their warnings) lose track of C's order, every operand gets parentheses.
         let bond = op.bond();
         let (first, second) = match op {
             // Integers may be added in any order.
@@ -271,7 +271,7 @@ impl Writer<'_> {
             Routine::Min | Routine::Max if dtype.is_float() => {
                 self.dialect.real_function(if routine == Routine::Min { "fmin" } else { "fmax" }, dtype)
             }
-            // A literal is no number of a smaller type, and leaves open which `min` is meant.
+            // A literal does not have a smaller type, so the overload of `min` would be ambiguous.
             Routine::Min if self.dialect.has_integer_min() && dtype.size() >= 4 => "min".into(),
             Routine::Max if self.dialect.has_integer_min() && dtype.size() >= 4 => "max".into(),
             Routine::Power if dtype.is_float() => self.dialect.real_function("pow", dtype),

@@ -41,7 +41,7 @@ impl Reach {
                 let holds = match (formula.evaluate(values), kind) {
                     (Some(value), ConstraintKind::Zero) => value == 0,
                     (Some(value), ConstraintKind::NotNegative) => value >= 0,
-                    // A number that nobody knows yet is missing for other reasons.
+                    // An unknown number is reported as missing elsewhere.
                     (None, _) if self.numbers.iter().any(|(_, place)| values[*place].is_none()) => return Ok(()),
                     (None, _) => {
                         let (kernel, argument) = (kernel.clone(), self.bound.access.as_str().into());

@@ -48,7 +48,7 @@ enum RepeatFeed {
     },
 }
 
-/// The length of an array of unknown extent, for checks: all that its memory holds along its only axis; with more axes nobody knows.
+/// The length of an array of unknown extent, for checks: all that its memory holds along its only axis; unknown with more axes.
 fn length_of(arrays: &[Name], arg: &PlannedArg) -> RepeatFeed {
     let place = arrays.iter().position(|name| *name == arg.name);
     match (&arg.kind, place) {

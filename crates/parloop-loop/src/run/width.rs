@@ -152,7 +152,7 @@ impl Node {
             Node::Multiply(a, b) => Some(ranges[a]?.corners(ranges[b]?, i128::saturating_mul)),
             Node::Divide(a, b) => {
                 let (a, b) = (ranges[a]?, ranges[b]?);
-                // A quotient is no larger than what is divided.
+                // A quotient is not larger than the dividend.
                 if b.least > 0 {
                     let (floor, towards_zero) = (a.corners(b, i128::div_euclid), a.corners(b, |a, b| a / b));
                     return Some(Range::new(floor.least, towards_zero.most, floor.is_cut));

@@ -9,8 +9,8 @@ use parloop_ir::substitution::{ExpandSubstError, called_rules, expand_calls, use
 use parloop_ir::syntax::{Call, Expr, LoopKernel, SubstitutionRule};
 use parloop_isl::Name;
 
-/// The body of a rule, calling rules that mean their value where the names are what `by` says. A rule that nobody else uses is changed, others
-/// are copied.
+/// The body of a rule, calling rules that mean their value where the names are what `by` says. A rule without other users is changed,
+/// others are copied.
 pub(super) fn at_place(
     kernel: &mut LoopKernel,
     rule: &SubstitutionRule,
