@@ -224,15 +224,15 @@ def test_a_rule_of_an_expression_with_a_function_call_is_computed_ahead():
     [
         (
             "f{next}(x) + f{next}(x)",
-            "substitution rule `f24` makes an expression of more than 100000 parts in `insn`; put values that are used often into temporaries",
+            "substitution rule `f24` expands to an expression with more than 100000 parts in `insn`; store values that are used often in temporaries",
         ),
         (
             "f{next}(x + x)",
-            "substitution rule `f25` makes an expression of more than 100000 parts in `insn`; put values that are used often into temporaries",
+            "substitution rule `f25` expands to an expression with more than 100000 parts in `insn`; store values that are used often in temporaries",
         ),
         (
             "(" * 40 + "f{next}(x)" + " + 1)*2" * 40,
-            "substitution rule `f6` makes an expression of more than 500 levels in `insn`; put values in between into temporaries",
+            "substitution rule `f6` expands to an expression more than 500 levels deep in `insn`; store intermediate values in temporaries",
         ),
     ],
 )
@@ -247,7 +247,7 @@ def test_rules_that_call_each_other_through_thousands_are_an_error():
     rules = "".join(f"f{i}(x) := f{i + 1}(x) + 1\n" for i in range(5000))
     with pytest.raises(pl.LoopError) as caught:
         lp.make_kernel("{[i]: 0 <= i < 4}", rules + "f5000(x) := x\nout[i] = f0(a[i])")(a=np.ones(4))
-    message = "substitution rules call each other more than 100 deep in `insn`; put values in between into temporaries"
+    message = "substitution rules call each other more than 100 levels deep in `insn`; store intermediate values in temporaries"
     assert str(caught.value) == message
 
 

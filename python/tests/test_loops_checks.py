@@ -60,7 +60,7 @@ REPEATED = np.array([3, 1, 7, 5, 0, 2, 1, 4], np.int32)
 def test_an_order_that_the_data_decides_warns_once(cpu, tag):
     knl = update(tag)
     message = (
-        "order(update): instances of `put` may touch the same elements of `x` in another order along `i`; that depends on the data: "
+        "order(update): instances of `put` may access the same elements of `x` in a different order along `i`; that depends on the data: "
         "call it with checked=True to find out"
     )
     with pytest.warns(lp.LoopWarning, match=re.escape(message)) as caught:
@@ -218,7 +218,7 @@ def test_an_array_with_another_number_of_axes_is_refused_where_only_its_strides_
     a = np.arange(16.0).reshape(4, 4)
     _, (out,) = knl(ctx, a=a, n=4)
     np.testing.assert_array_equal(out, a)
-    with pytest.raises(pl.LoopError, match="^kernel `copy`: argument `a` has 1 axes, but the kernel was made for 2$"):
+    with pytest.raises(pl.LoopError, match="^kernel `copy`: argument `a` has 1 axes, but the kernel was compiled for 2$"):
         knl(ctx, a=a.ravel(), n=4)
 
 
@@ -252,7 +252,7 @@ def test_parts_without_common_elements_do_not_share_memory():
 
 
 def test_a_view_that_repeats_elements_is_not_written():
-    with pytest.raises(pl.LoopError, match="some of its elements are the same memory"):
+    with pytest.raises(pl.LoopError, match="some of its elements share memory"):
         twice()(pl.Context("cpu:1"), a=np.arange(5.0), out=np.lib.stride_tricks.as_strided(np.zeros(1), (5,), (0,)))
 
 
@@ -269,7 +269,7 @@ def test_lengths_are_compared_with_what_the_loops_reach_in_each_call(ctx):
 def test_an_output_with_an_offset_is_passed():
     knl = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = 7", [lp.GlobalArg("out", np.float64, shape="n", offset=5), lp.ValueArg("n", np.int32)])
     big = np.zeros(100)
-    with pytest.raises(pl.LoopError, match="cannot be made by the call; pass it"):
+    with pytest.raises(pl.LoopError, match="the call cannot allocate it; pass it"):
         knl(pl.Context("cpu:1"), n=4)
     with pytest.raises(pl.LoopError, match="its memory must have 9, but has 4"):
         knl(pl.Context("cpu:1"), out=big[:4])

@@ -138,7 +138,7 @@ def test_the_class_may_be_left_open_until_the_call(ctx):
 
 def test_an_object_of_another_class_is_refused(ctx):
     s = Lattice(step=1.0, field=np.zeros((4, 3), np.float32), _context=ctx)
-    with pytest.raises(pl.LoopError, match="argument `p` must be an object of class `Particle`, but one of `Lattice` was given"):
+    with pytest.raises(pl.LoopError, match="argument `p` must be an object of class `Particle`, but an object of class `Lattice` was passed"):
         drift()(ctx, p=s, l=1.0)
 
 

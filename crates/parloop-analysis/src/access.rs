@@ -1,4 +1,4 @@
-//! What instructions do to memory: every read and write of a variable, with its indices and the conditions under which it happens.
+//! Memory accesses: every read and write of a variable, with its indices and conditions.
 
 use parloop_ir::syntax::{Atomicity, BinaryOp, Expr, Instruction, InstructionKind, UnaryOp};
 use parloop_isl::Name;
@@ -16,15 +16,15 @@ pub struct Access<'k> {
     pub write: bool,
     /// Part of an atomic write.
     pub atomic: bool,
-    /// Part of an atomic update that others of the kind may come before or after.
+    /// Part of an atomic update that commutes with others of its kind.
     pub update: Option<Update>,
-    /// What holds wherever it happens: `(condition, its value)`.
+    /// The conditions under which it happens: `(condition, value)`.
     pub conditions: Vec<(&'k Expr, bool)>,
-    /// As it stands in the instruction; `None` where C text says so by name.
+    /// As written in the instruction; `None` if C code declares it by name.
     pub expr: Option<&'k Expr>,
 }
 
-/// An update `x = x op e` that gives the same in any order with others of its kind.
+/// An update `x = x op e` that commutes with others of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Update {
     /// By `+`, `*`, `&`, `|`, `^`, `and` or `or`; `-` is a sum too.
@@ -36,7 +36,7 @@ pub enum Update {
 }
 
 impl Update {
-    /// What `lhs = rhs` is, and where it reads what it changes.
+    /// Classifies `lhs = rhs`, and finds where it reads its left side.
     fn of<'k>(lhs: &Expr, rhs: &'k Expr) -> Option<(Update, &'k Expr)> {
         let one_of = |operands: &'k [Expr]| operands.iter().find(|operand| *operand == lhs);
         match rhs {
@@ -57,13 +57,13 @@ impl Update {
         }
     }
 
-    /// Whether two accesses are of updates that may come in any order.
+    /// Whether two accesses belong to updates that commute.
     pub fn commute(one: &Access<'_>, other: &Access<'_>) -> bool {
         one.update.is_some() && one.update == other.update
     }
 }
 
-/// The operand of nested operations of one kind that is the left side; not one that is taken away, or divided by.
+/// The operand of nested operations of one kind that is the left side; not one that is subtracted or a divisor.
 fn operand_of<'k>(op: BinaryOp, lhs: &Expr, rhs: &'k Expr) -> Option<&'k Expr> {
     let takes = |other: BinaryOp| other == op || (op, other) == (BinaryOp::Add, BinaryOp::Subtract);
     match rhs {
@@ -80,7 +80,7 @@ fn operand_of<'k>(op: BinaryOp, lhs: &Expr, rhs: &'k Expr) -> Option<&'k Expr> {
     }
 }
 
-/// All accesses of an instruction, in no order. Inames and parameters are among the reads.
+/// All accesses of an instruction, in no particular order. Reads include inames and parameters.
 pub fn accesses(instruction: &Instruction) -> Vec<Access<'_>> {
     let mut walk = Walk { found: Vec::new(), conditions: Vec::new() };
     for predicate in &instruction.predicates {
@@ -119,7 +119,7 @@ pub fn accesses(instruction: &Instruction) -> Vec<Access<'_>> {
     walk.found
 }
 
-/// The name under which memory is told apart: a variable, or a field of an object.
+/// The name that identifies memory: a variable, or a field of an object.
 fn path(expr: &Expr) -> Option<Name> {
     match expr {
         Expr::Variable(name) => Some(name.clone()),
@@ -166,7 +166,7 @@ impl<'k> Walk<'k> {
             Expr::Subscript(aggregate, indices) => {
                 match path(aggregate) {
                     Some(name) => {
-                        // `p.x[i].y[j]`: the inner indices narrow the place too, but are left out; the whole field is the safe answer.
+                        // `p.x[i].y[j]`: the inner indices also narrow the location, but are left out; the whole field is the safe answer.
                         let simple = !aggregate.any(&mut |part| matches!(part, Expr::Subscript(..)));
                         self.push(expr, name, simple.then_some(&**indices), write);
                         self.indices_inside(aggregate);
@@ -230,7 +230,7 @@ impl<'k> Walk<'k> {
     fn mark_atomic(&mut self, lhs: &'k Expr, update: bool, kind: Option<(Update, &'k Expr)>) {
         for access in &mut self.found {
             access.atomic |= access.expr == Some(lhs);
-            // What else is read of the variable is read by itself.
+            // Other reads of the variable are separate.
             let is_part = |operand: &Expr| access.expr.is_some_and(|expr| std::ptr::eq(expr, operand) || (access.write && expr == lhs));
             access.update = kind.filter(|(_, operand)| is_part(operand)).map(|(update, _)| update);
         }
@@ -241,8 +241,7 @@ impl<'k> Walk<'k> {
     }
 }
 
-/// Expressions that are not 0 where a condition has the value, as far as affine ones go; as [`constraints_of`], they hold as far as their names
-/// are integers.
+/// Affine expressions that are not 0 where a condition has the value; like [`constraints_of`], they hold only if their names are integers.
 pub fn gaps_of(condition: &Expr, value: bool, found: &mut Vec<parloop_isl::Affine>) {
     use parloop_ir::affine::to_affine;
     use parloop_ir::syntax::CompareOp::{Equal, NotEqual};
@@ -258,15 +257,14 @@ pub fn gaps_of(condition: &Expr, value: bool, found: &mut Vec<parloop_isl::Affin
             }
         }
         (Expr::Compare(..), _) => {}
-        // A number as a condition holds where it is not 0.
+        // A number as a condition is true where it is not 0.
         (other, true) => found.extend(to_affine(other)),
         _ => {}
     }
 }
 
-/// The two sides of a comparison, or what a condition consists of, as far as affine expressions go: the constraints that hold where the
-/// condition has the value; fewer where a part is not affine. They hold only as far as their names are integers
-/// ([`Facts::is_integer`](crate::facts::Facts::is_integer)).
+/// The affine constraints that hold where a condition has the value; fewer where a part is not affine. They hold only if their names are
+/// integers ([`Facts::is_integer`](crate::facts::Facts::is_integer)).
 pub fn constraints_of(condition: &Expr, value: bool, found: &mut Vec<parloop_isl::Constraint>) {
     use parloop_ir::syntax::CompareOp::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
     use parloop_isl::{Affine, Constraint};
@@ -301,7 +299,7 @@ pub fn constraints_of(condition: &Expr, value: bool, found: &mut Vec<parloop_isl
             };
             found.extend(constraint);
         }
-        // A number as a condition does not hold where it is 0.
+        // A number as a condition is false where it is 0.
         (other, false) => found.extend(parloop_ir::affine::to_affine(other).map(Constraint::zero)),
         (other, true) => {
             if parloop_ir::affine::to_affine(other).is_some_and(|affine| affine.as_constant() == Some(0)) {

@@ -1,12 +1,12 @@
-//! Axes of the hardware: the value of an iname with which work item, or group, 0 begins.
+//! Hardware axes: the value of an iname for work item, or group, 0.
 
 use parloop_ir::domain::Forest;
 use parloop_isl::{Affine, IslError, Name, Set};
 
-/// The value of an iname that work item, or group, 0 has: not above any of its values, in terms of parameters. Code and sizes must agree on it.
+/// The value of an iname for work item, or group, 0: a lower bound in terms of parameters. Code and sizes must agree on it.
 ///
 /// # Errors
-/// When the solver has no answer.
+/// If the solver fails.
 pub fn axis_base(forest: &Forest<'_>, iname: &Name) -> Result<Affine, IslError> {
     match forest.constant_bounds(iname) {
         (Some(lower), _) => Ok(Affine::constant(lower)),
@@ -17,7 +17,7 @@ pub fn axis_base(forest: &Forest<'_>, iname: &Name) -> Result<Affine, IslError> 
 /// The points of one iname, in terms of parameters.
 ///
 /// # Errors
-/// When the solver has no answer.
+/// If the solver fails.
 pub fn alone(forest: &Forest<'_>, iname: &Name) -> Result<Set, IslError> {
     let domain = forest.domain_of([iname])?;
     if domain.dims().len() == 1 { Ok(domain) } else { domain.project_onto(std::slice::from_ref(iname)) }

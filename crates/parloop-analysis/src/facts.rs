@@ -1,4 +1,4 @@
-//! What scheduling and checking ask of a kernel again and again, looked up once: where inames live, how they are run, who writes what.
+//! Facts about a kernel that scheduling and checks use repeatedly, computed once: where inames are, how they run, and what writes what.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,7 +13,7 @@ use parloop_isl::{IslError, Name, Set};
 pub enum Placement {
     /// A loop.
     Loop,
-    /// A loop around as few instructions as can be, as often as it takes: `ilp` and `vec`.
+    /// A loop around as few instructions as possible, opened as often as necessary: `ilp` and `vec`.
     Innermost,
     /// The index of the work-group along that axis.
     Group(u8),
@@ -24,7 +24,7 @@ pub enum Placement {
 }
 
 impl Placement {
-    /// What the tags of an iname make of it.
+    /// The placement that the tags of an iname give.
     pub fn of(tags: &BTreeSet<InameTag>) -> Placement {
         let placement = tags.iter().find_map(|tag| match tag {
             InameTag::Group(axis) => Some(Placement::Group(*axis)),
@@ -36,7 +36,7 @@ impl Placement {
         placement.unwrap_or(Placement::Loop)
     }
 
-    /// Whether different values are run by different work items.
+    /// Whether different values run on different work items.
     pub fn is_parallel(self) -> bool {
         matches!(self, Placement::Group(_) | Placement::Local(_) | Placement::LocalAuto)
     }
@@ -50,9 +50,9 @@ pub struct Facts<'k> {
     pub position: HashMap<&'k Name, usize>,
     /// How each iname is run.
     pub placement: HashMap<&'k Name, Placement>,
-    /// Where each iname has its bounds.
+    /// The domain of each iname.
     pub forest: Forest<'k>,
-    /// For each iname its place in the order of declaration.
+    /// The position of each iname in the order of declaration.
     pub declared: HashMap<&'k Name, usize>,
     /// What each instruction writes.
     pub writes: Vec<BTreeSet<Name>>,
@@ -62,12 +62,12 @@ pub struct Facts<'k> {
     pub arguments: HashMap<&'k Name, &'k Argument>,
     /// The instructions that write a variable, in order.
     pub writers: HashMap<Name, Vec<usize>>,
-    /// Where its calls have their types.
+    /// The program with the types of its calls.
     pub program: Option<&'k Program>,
 }
 
 impl<'k> Facts<'k> {
-    /// Of that kernel.
+    /// Indexes the kernel.
     pub fn of(kernel: &'k LoopKernel) -> Facts<'k> {
         let position = kernel.instructions.iter().enumerate().map(|(at, instruction)| (&instruction.id, at)).collect();
         let placement = kernel.inames.iter().map(|(name, iname)| (name, Placement::of(&iname.tags))).collect();
@@ -84,19 +84,19 @@ impl<'k> Facts<'k> {
         Facts { kernel, position, placement, forest: Forest::of(kernel), declared, writes, reads, arguments, writers, program: None }
     }
 
-    /// Of a kernel of that program, whose calls have types.
+    /// Computes the facts of a kernel in a program, whose calls have types.
     pub fn of_typed(program: &'k Program, kernel: &'k LoopKernel) -> Facts<'k> {
         Facts { program: Some(program), ..Facts::of(kernel) }
     }
 
-    /// With every iname as a loop: the kernel as it would run in order.
+    /// Treats every iname as a loop: the kernel as it would run sequentially.
     pub fn in_order(kernel: &'k LoopKernel) -> Facts<'k> {
         let mut facts = Facts::of(kernel);
         facts.placement.values_mut().for_each(|placement| *placement = Placement::Loop);
         facts
     }
 
-    /// How the iname is run; names that are not inames are loops.
+    /// How the iname runs; names that are not inames are loops.
     pub fn placement(&self, iname: &Name) -> Placement {
         self.placement.get(iname).copied().unwrap_or(Placement::Loop)
     }
@@ -114,8 +114,8 @@ impl<'k> Facts<'k> {
         self.forest.domain_of(inames)
     }
 
-    /// Whether the name is that of an integer that stays what it is while an instruction runs: an iname, or a parameter that has no other
-    /// type. Only such names may be reasoned about as integers: `0 < x and x < 1` holds for numbers that are none.
+    /// Whether the name is an integer that does not change while an instruction runs: an iname, or a parameter that has no other type. Only
+    /// such names may be treated as integers: `0 < x and x < 1` can hold for other numbers.
     pub fn is_integer(&self, name: &Name) -> bool {
         if self.kernel.inames.contains_key(name) {
             return true;
@@ -127,7 +127,7 @@ impl<'k> Facts<'k> {
         }
     }
 
-    /// How many values an iname has, if constraints on it alone say so.
+    /// The number of values of an iname, if constraints on it alone determine it.
     pub fn constant_length(&self, iname: &Name) -> Option<i64> {
         let (lower, upper) = self.forest.constant_bounds(iname);
         upper?.checked_sub(lower?)?.checked_add(1)

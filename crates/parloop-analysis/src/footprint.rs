@@ -12,11 +12,11 @@ pub struct Access<'a> {
     pub instruction: &'a Name,
     /// The whole of it.
     pub expr: &'a Expr,
-    /// The indices; none for one by place in memory.
+    /// The indices; none for a linear index.
     pub indices: Option<&'a [Expr]>,
-    /// The inames at each point of which it is made.
+    /// The inames in which it happens.
     pub inames: BTreeSet<Name>,
-    /// What holds where it is made, as far as it is affine.
+    /// The affine constraints under which it happens.
     pub conditions: Vec<Constraint>,
 }
 
@@ -27,7 +27,7 @@ pub fn accesses<'a>(instruction: &'a Instruction, arrays: &BTreeSet<Name>, found
         add_conditions(predicate, true, &mut conditions);
     }
     let mut walk = Walk { instruction: &instruction.id, arrays, found, inames: instruction.within_inames.clone(), conditions: Vec::new() };
-    // A predicate is looked at before it holds.
+    // A predicate is evaluated unconditionally.
     instruction.predicates.iter().for_each(|predicate| walk.visit(predicate));
     walk.conditions = conditions;
     let sides = instruction.exprs();
@@ -89,7 +89,7 @@ impl<'a> Walk<'a, '_> {
     }
 }
 
-/// Adds what holds where a condition does (or does not), as far as it is affine.
+/// Adds the affine constraints under which a condition is true (or false).
 fn add_conditions(condition: &Expr, holds: bool, found: &mut Vec<Constraint>) {
     match condition {
         Expr::Binary(BinaryOp::And, left, right) if holds => {
@@ -120,7 +120,7 @@ fn compared(op: CompareOp, left: &Expr, right: &Expr, holds: bool) -> Option<Con
     Some(Constraint::not_negative(if strict { difference.sub(&Affine::constant(1)).ok()? } else { difference }))
 }
 
-/// Answers what the largest index is; the solver is only asked where ranges depend on each other.
+/// Computes the largest index; the solver is only used where ranges depend on each other.
 pub struct Ranges<'a> {
     kernel: &'a LoopKernel,
     home: HashMap<&'a Name, usize>,
@@ -129,14 +129,14 @@ pub struct Ranges<'a> {
 }
 
 impl<'a> Ranges<'a> {
-    /// Of that kernel; `constants` have one value in all of it.
+    /// For a kernel; `constants` have one value throughout.
     pub fn of(kernel: &'a LoopKernel, constants: BTreeSet<Name>) -> Ranges<'a> {
         let home =
             kernel.domains.iter().enumerate().flat_map(|(index, domain)| domain.dims().iter().map(move |dim| (dim, index))).collect();
         Ranges { kernel, home, constants }
     }
 
-    /// An index as an affine expression of the inames at hand and of constants, if it is one.
+    /// An index as an affine expression of the given inames and constants, if possible.
     pub fn index(&self, index: &Expr, inames: &BTreeSet<Name>) -> Option<Affine> {
         let affine = to_affine(index)?;
         affine.names().iter().all(|name| inames.contains(name) || self.constants.contains(name)).then_some(affine)
@@ -149,8 +149,8 @@ impl<'a> Ranges<'a> {
 
     /// The largest value of any of these indices at their accesses, as one expression of constants; `None` if it depends on more.
     ///
-    /// Conditions keep a guarded access (`a[i+1] if i < n-1`) inside of what other accesses reach. Where every access is guarded they
-    /// are not looked at: an array that is used where `i % 2 == 0` is as long as the loop, not as its last even number.
+    /// Conditions keep a guarded access (`a[i+1] if i < n-1`) within what other accesses reach. If every access is guarded, conditions are
+    /// ignored: an array that is used where `i % 2 == 0` is as long as the loop, not as its last even number.
     pub fn largest(&self, indices: &[(&Access<'_>, Affine)]) -> Result<Option<Affine>, IslError> {
         let guards_count = indices.iter().any(|(access, _)| access.conditions.is_empty());
         let plain = indices.iter().map(|(access, index)| {
@@ -165,7 +165,7 @@ impl<'a> Ranges<'a> {
         Ok(self.is_constant(&largest).then_some(largest))
     }
 
-    /// The largest value where each iname has one limit of constants on the side that matters: that one holds whatever else bounds it.
+    /// The largest value if each iname has one constant bound on the relevant side: that bound holds whatever else bounds it.
     fn plain_largest(&self, access: &Access<'_>, guards: &[Constraint], index: &Affine) -> Option<Affine> {
         let domains = self.domains_of(&access.inames);
         let mut largest = Affine::constant(index.constant_term());
@@ -237,7 +237,7 @@ impl<'a> Ranges<'a> {
     }
 }
 
-/// The largest of these, where they differ by numbers alone.
+/// The largest of these, if they differ only by constants.
 fn largest_of(values: &[Affine]) -> Option<Affine> {
     let (first, rest) = values.split_first()?;
     let mut largest = first;

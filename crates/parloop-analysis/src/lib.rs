@@ -1,8 +1,8 @@
 //! `analysis` knows what may happen before what.
 //!
-//! Accesses of instructions with the conditions under which they happen ([`access`]), whether work items can meet ([`race`]), which part
-//! of an array is touched ([`footprint`]), the types and the memory of all names ([`infer`]), and how much work a kernel is ([`stats`]).
-//! Kernels are only looked at here, and their annotations completed: nothing is moved or rewritten.
+//! Accesses of instructions with the conditions under which they happen ([`access`]), races between work items ([`race`]), the accessed
+//! part of an array ([`footprint`]), the types and address spaces of all names ([`infer`]), and the work of a kernel ([`stats`]). Kernels
+//! are only analysed and annotated here: nothing is moved or rewritten.
 
 pub mod access;
 pub mod axis;

@@ -1,4 +1,4 @@
-//! Arguments: those that are given, those that are found from undeclared names, and the order of their axes.
+//! Arguments: those that are declared, those inferred from undeclared names, and the order of their axes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use super::data::{Order, check_name};
 use super::error::{CreateError, NameKind};
 use super::making::{Datum, Making};
 
-/// Takes over the data that is given. What is only named stands as a value until its use is known.
+/// Adds the declared data. A name without a kind is a value until its use is known.
 pub(super) fn read_data(making: &mut Making) -> Result<(), CreateError> {
     let mut named = BTreeSet::new();
     let taken = &mut making.kinds();
@@ -98,7 +98,7 @@ fn argument_of(name: Name, kind: ArgumentKind) -> Argument {
     Argument { name, ty: None, kind, is_input: None, is_output: None, tags: BTreeSet::new() }
 }
 
-/// Makes arguments, in the order of their names, of all names that are not declared.
+/// Turns all undeclared names into arguments, in the order of their names.
 pub(super) fn guess_arguments(making: &mut Making) -> Result<(), CreateError> {
     if !making.guess {
         return Ok(());
@@ -192,7 +192,7 @@ impl Uses {
         }
     }
 
-    /// What an instruction declares itself is not an argument.
+    /// A variable that an instruction declares is not an argument.
     fn note_declared(&mut self, instruction: &Instruction) {
         let declared: Vec<&Expr> = match &instruction.kind {
             InstructionKind::Assign(assignment) if assignment.declares.is_some() => vec![&assignment.lhs],
@@ -219,7 +219,7 @@ impl Uses {
     }
 }
 
-/// Gives arrays whose order of axes was not said the default one, and strides to those that are to have them found.
+/// Gives arrays without an explicit order of axes the default one, and automatic strides to those that request them.
 pub(super) fn apply_default_order(making: &mut Making) -> Result<(), CreateError> {
     let arrays = making.kernel.arguments.iter_mut().filter_map(|argument| match &mut argument.kind {
         ArgumentKind::Array { layout, .. } => Some((&argument.name, layout)),
@@ -239,7 +239,7 @@ pub(super) fn apply_default_order(making: &mut Making) -> Result<(), CreateError
             _ => {}
         }
     }
-    // Temporaries have no strides to be found.
+    // Temporaries have no automatic strides.
     for temporary in making.kernel.temporaries.values_mut() {
         if making.default_order == Order::Fortran && !making.ordered.contains(&temporary.name) && temporary.layout.dim_tags.is_empty() {
             temporary.layout.fortran_order = true;

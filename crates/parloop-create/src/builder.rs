@@ -1,4 +1,4 @@
-//! The builder: collects what a kernel is to be made of.
+//! The builder: collects the parts of a kernel.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,16 +22,16 @@ enum Item {
     Rule(SubstitutionRule),
 }
 
-/// A program that was built, with what may be mistakes in it.
+/// A program that was built, with warnings.
 #[derive(Clone, Debug)]
 pub struct Built {
     /// The program.
     pub program: Program,
-    /// What may be mistakes.
+    /// Warnings.
     pub warnings: Vec<Warning>,
 }
 
-/// Makes a kernel step by step. What is not said is found from how it is used.
+/// Builds a kernel step by step. What is not given is inferred from its use.
 ///
 /// ```
 /// use parloop_loop::create::{Data, KernelBuilder};
@@ -73,7 +73,7 @@ impl Default for KernelBuilder {
 }
 
 impl KernelBuilder {
-    /// A kernel of nothing, called `loopy_kernel`.
+    /// An empty kernel, called `loopy_kernel`.
     pub fn new() -> KernelBuilder {
         KernelBuilder {
             name: "loopy_kernel".into(),
@@ -101,19 +101,19 @@ impl KernelBuilder {
         self
     }
 
-    /// One more domain, as text (`{[i]: 0<=i<n}`) or as a set.
+    /// Adds a domain, as text (`{[i]: 0<=i<n}`) or as a set.
     pub fn domain(mut self, domain: impl Into<DomainText>) -> Self {
         self.domains.push(domain.into());
         self
     }
 
-    /// More domains.
+    /// Adds domains.
     pub fn domains(mut self, domains: impl IntoIterator<Item = impl Into<DomainText>>) -> Self {
         self.domains.extend(domains.into_iter().map(Into::into));
         self
     }
 
-    /// More instructions and substitution rules, as text. Texts that follow each other are read as one.
+    /// Adds instructions and substitution rules, as text. Consecutive texts are parsed as one.
     pub fn instructions(mut self, text: impl Into<String>) -> Self {
         match self.items.last_mut() {
             Some(Item::Text(before)) => {
@@ -125,25 +125,25 @@ impl KernelBuilder {
         self
     }
 
-    /// One more instruction. Its dependencies are ids of others.
+    /// Adds an instruction. Its dependencies are ids of others.
     pub fn instruction(mut self, instruction: Instruction) -> Self {
         self.items.push(Item::Draft(Box::new(draft_of(instruction))));
         self
     }
 
-    /// One more instruction, as a draft.
+    /// Adds an instruction, as a draft.
     pub fn draft(mut self, draft: Draft) -> Self {
         self.items.push(Item::Draft(Box::new(draft)));
         self
     }
 
-    /// One more substitution rule.
+    /// Adds a substitution rule.
     pub fn substitution(mut self, rule: SubstitutionRule) -> Self {
         self.items.push(Item::Rule(rule));
         self
     }
 
-    /// One or more arguments or temporaries.
+    /// Adds one or more arguments or temporaries.
     pub fn data(mut self, data: Data) -> Self {
         self.data.push(Datum::Given(data));
         self
@@ -155,7 +155,7 @@ impl KernelBuilder {
         self
     }
 
-    /// Arguments (names with commas between them) of which only the place among the others is said.
+    /// Arguments (names separated by commas) of which only the position is given.
     pub fn argument_named(mut self, names: impl Into<String>) -> Self {
         self.data.push(Datum::Named(names.into()));
         self
@@ -167,108 +167,109 @@ impl KernelBuilder {
         self
     }
 
-    /// Names that are not declared become arguments, after those that are: the `...` in a list of data. So it is when no data is given.
+    /// Turns undeclared names into arguments, after the declared ones: the `...` in a list of data. This is the default if no data is
+    /// given.
     pub fn rest(mut self) -> Self {
         self.rest = true;
         self
     }
 
-    /// The order in memory of the axes of arguments for which none is said.
+    /// The default order of axes of arguments.
     pub fn default_order(mut self, order: Order) -> Self {
         self.default_order = order;
         self
     }
 
-    /// Where arguments begin that are not declared.
+    /// The offset of undeclared arguments.
     pub fn default_offset(mut self, offset: Offset) -> Self {
         self.default_offset = offset;
         self
     }
 
-    /// What is promised of parameters: conditions (`n >= 1 and n % 16 = 0`), or a set without dimensions.
+    /// Assumptions about parameters: conditions (`n >= 1 and n % 16 = 0`), or a set without dimensions.
     pub fn assumptions(mut self, assumptions: impl Into<DomainText>) -> Self {
         self.assumptions = Some(assumptions.into());
         self
     }
 
-    /// A parameter or an argument that is this number.
+    /// Fixes a parameter or an argument to this number.
     pub fn fixed_parameter(mut self, name: impl Into<Name>, value: impl Into<Fixed>) -> Self {
         self.fixed.insert(name.into(), value.into());
         self
     }
 
-    /// Whether each instruction depends on the one before it, and on nothing else by itself.
+    /// Whether each instruction depends on the one before it instead of inferred dependencies.
     pub fn sequential_dependencies(mut self, sequential: bool) -> Self {
         self.sequential = sequential;
         self
     }
 
-    /// Choices about code and checks.
+    /// Options for code and checks.
     pub fn options(mut self, options: KernelOptions) -> Self {
         self.options = options;
         self
     }
 
-    /// What code is written for.
+    /// The target of the generated code.
     pub fn target(mut self, target: Target) -> Self {
         self.target = Some(target);
         self
     }
 
-    /// Text in front of the code; texts are sorted by their keys, and one of each is written.
+    /// A preamble of the code; preambles are sorted by key, and each key is written once.
     pub fn preamble(mut self, preamble: Preamble) -> Self {
         self.preambles.insert(preamble);
         self
     }
 
-    /// A chain of inames, outer first, that loops must nest in.
+    /// A chain of inames, outer first, in which loops must nest.
     pub fn priority(mut self, inames: impl IntoIterator<Item = impl Into<Name>>) -> Self {
         self.priorities.insert(inames.into_iter().map(Into::into).collect());
         self
     }
 
-    /// The type of indices: int32 unless it is said.
+    /// The index type; int32 by default.
     pub fn index_type(mut self, dtype: DType) -> Self {
         self.index_type = dtype;
         self
     }
 
-    /// The type that arithmetic of literals starts from.
+    /// The default type of arithmetic with literals.
     pub fn default_type(mut self, dtype: DType) -> Self {
         self.default_type = Some(dtype);
         self
     }
 
-    /// The program whose entry point is this kernel. Functions that are known by name have their entries in it.
+    /// Builds the program whose entry point is this kernel. It has entries for functions that are known by name.
     ///
     /// # Errors
-    /// What is wrong in texts, names, shapes or dependencies.
+    /// Errors in texts, names, shapes or dependencies.
     pub fn build(self) -> Result<Program, CreateError> {
         Ok(self.build_with_warnings()?.program)
     }
 
-    /// A program with this kernel, which others can call but which is not an entry point.
+    /// Builds a program with this kernel, which others can call but which is not an entry point.
     ///
     /// # Errors
-    /// Those of [`build`](Self::build).
+    /// As [`build`](Self::build).
     pub fn build_function(self) -> Result<Program, CreateError> {
         Ok(self.build_function_with_warnings()?.program)
     }
 
-    /// [`build_function`](Self::build_function), with what may be mistakes in it.
+    /// [`build_function`](Self::build_function), with warnings.
     ///
     /// # Errors
-    /// Those of [`build`](Self::build).
+    /// As [`build`](Self::build).
     pub fn build_function_with_warnings(self) -> Result<Built, CreateError> {
         let mut built = self.build_with_warnings()?;
         built.program.entrypoints.clear();
         Ok(built)
     }
 
-    /// [`build`](Self::build), with what may be mistakes in it.
+    /// [`build`](Self::build), with warnings.
     ///
     /// # Errors
-    /// Those of [`build`](Self::build).
+    /// As [`build`](Self::build).
     pub fn build_with_warnings(self) -> Result<Built, CreateError> {
         let target = self.target;
         let (kernel, warnings) = steps::run(self.making()?)?;
@@ -276,10 +277,10 @@ impl KernelBuilder {
         Ok(Built { program, warnings })
     }
 
-    /// The kernel alone.
+    /// Builds only the kernel.
     ///
     /// # Errors
-    /// Those of [`build`](Self::build).
+    /// As [`build`](Self::build).
     pub fn build_kernel(self) -> Result<LoopKernel, CreateError> {
         Ok(steps::run(self.making()?)?.0)
     }
@@ -337,7 +338,7 @@ impl KernelBuilder {
     }
 }
 
-/// An instruction that is made already, as a draft. An empty id is chosen.
+/// A complete instruction as a draft. An empty id is replaced by a generated one.
 fn draft_of(instruction: Instruction) -> Draft {
     let named = |name: Name| Which::Named(parloop_ir::matching::Glob::new(name));
     let within = match (instruction.within_inames_is_final, instruction.within_inames.is_empty()) {

@@ -1,5 +1,4 @@
-//! What must hold of a kernel from the beginning: names are declared, inames exist, what is written can be, arrays have as many indices
-//! as axes.
+//! Checks of a kernel as created: names are declared, inames exist, destinations can be written, arrays have as many indices as axes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +17,7 @@ pub(super) fn check_names(making: &mut Making) -> Result<(), CreateError> {
     if let Some((name, second)) = duplicated(&making.kernel) {
         return Err(CreateError::NameTwice { first: NameKind::Iname, second, name });
     }
-    // Where arguments are found from names, every name is one.
+    // If arguments are inferred from names, every name is declared.
     if making.guess {
         return Ok(());
     }
@@ -39,7 +38,7 @@ pub(super) fn check_names(making: &mut Making) -> Result<(), CreateError> {
             return Err(CreateError::UndefinedInLayout { array, near: near(&name), name });
         }
     }
-    // A kernel that is to be fused with another can have its parameters from there.
+    // A kernel that will be fused with another can get its parameters from there.
     let missing: Vec<Name> =
         kinds.iter().filter(|(name, kind)| **kind == NameKind::Parameter && unknown(name)).map(|(name, _)| name.clone()).collect();
     for name in missing {
@@ -66,7 +65,7 @@ pub(super) fn layouts(kernel: &LoopKernel) -> impl Iterator<Item = (&Name, &Layo
     arguments.chain(kernel.temporaries.values().map(|temporary| (&temporary.name, &temporary.layout)))
 }
 
-/// Every iname that is asked for is in a domain.
+/// Every iname that is used is in a domain.
 pub(super) fn check_inames(making: &mut Making) -> Result<(), CreateError> {
     let inames = &making.kernel.inames;
     let missing = |used: &BTreeSet<Name>| used.iter().find(|iname| !inames.contains_key(*iname)).cloned();
@@ -91,7 +90,7 @@ pub(super) fn check_inames(making: &mut Making) -> Result<(), CreateError> {
     Ok(())
 }
 
-/// What is written can be.
+/// Destinations can be written.
 pub(super) fn check_writes(making: &mut Making) -> Result<(), CreateError> {
     let kinds = making.kinds();
     for instruction in &making.kernel.instructions {
@@ -133,7 +132,7 @@ fn check_loop_bounds(making: &Making) -> Result<(), CreateError> {
     Ok(())
 }
 
-/// Arrays have as many indices as axes; no instruction reduces over an iname that it is within; every iname is of use.
+/// Arrays have as many indices as axes; no instruction reduces over an iname that it is within; every iname is used.
 pub(super) fn check_uses(making: &mut Making) -> Result<(), CreateError> {
     let axes: BTreeMap<&Name, Option<usize>> = making
         .kernel
@@ -185,7 +184,7 @@ struct IndexCheck<'a> {
 }
 
 impl IndexCheck<'_> {
-    /// `in_call`: whether a whole array may stand here.
+    /// `in_call`: whether a whole array is allowed here.
     fn visit(&self, expr: &Expr, in_call: bool) -> Result<(), CreateError> {
         match expr {
             Expr::Variable(name) => match self.axes.get(name) {

@@ -1,4 +1,4 @@
-//! `cse(e)`: what is to be computed once becomes a temporary with an assignment in front of the instruction.
+//! `cse(e)`: a common subexpression becomes a temporary, assigned before the instruction.
 
 use std::collections::BTreeMap;
 

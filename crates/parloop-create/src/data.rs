@@ -1,4 +1,5 @@
-//! Arguments and temporaries as a user writes them: names with commas, shapes, strides and dim tags as text, read when the kernel is built.
+//! Arguments and temporaries as a user writes them: names with commas, shapes, strides and dim tags as text, parsed when the kernel is
+//! built.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +18,7 @@ pub enum Order {
     C,
     /// The first axis varies fastest.
     Fortran,
-    /// Strides are found in each call from the array that is passed.
+    /// Each call takes the strides from the array that is passed.
     Auto,
 }
 
@@ -81,7 +82,7 @@ enum Role {
     Temporary,
 }
 
-/// One or several arguments or temporaries with the same properties. What is not said is found from how they are used.
+/// One or several arguments or temporaries with the same properties. What is not given is inferred from their use.
 ///
 /// ```
 /// use parloop_loop::create::Data;
@@ -131,7 +132,7 @@ impl Data {
         }
     }
 
-    /// Arrays in global memory; several names with commas between them.
+    /// Arrays in global memory; several names are separated by commas.
     pub fn global(names: impl Into<String>) -> Data {
         Data::of(names, Role::Array(AddressSpace::Global))
     }
@@ -141,7 +142,7 @@ impl Data {
         Data::of(names, Role::Array(AddressSpace::Constant))
     }
 
-    /// Arrays in a memory that is named; private and local ones are for functions that kernels call.
+    /// Arrays in the given address space; private and local ones are for functions that kernels call.
     pub fn array(names: impl Into<String>, space: AddressSpace) -> Data {
         Data::of(names, Role::Array(space))
     }
@@ -161,7 +162,7 @@ impl Data {
         Data::of(names, Role::Image)
     }
 
-    /// Variables of the kernel's own.
+    /// Temporaries of the kernel.
     pub fn temporary(names: impl Into<String>) -> Data {
         Data::of(names, Role::Temporary)
     }
@@ -172,7 +173,7 @@ impl Data {
         self
     }
 
-    /// The lengths of the axes, with commas between them: `"n, 3"`; `"()"` for a number.
+    /// The lengths of the axes, separated by commas: `"n, 3"`; `"()"` for a number.
     pub fn shape(mut self, shape: impl Into<String>) -> Data {
         self.shape = ShapeText::Text(shape.into());
         self
@@ -184,7 +185,7 @@ impl Data {
         self
     }
 
-    /// No lengths are known: bounds are not checked.
+    /// Leaves the shape unknown: bounds are not checked.
     pub fn unknown_shape(mut self) -> Data {
         self.shape = ShapeText::Unknown;
         self
@@ -196,31 +197,31 @@ impl Data {
         self
     }
 
-    /// How each axis lies in memory; see [`parse_dim_tags`].
+    /// The dim tag of each axis; see [`parse_dim_tags`].
     pub fn dim_tags(mut self, tags: impl Into<String>) -> Data {
         self.tags = Tags::Text(tags.into());
         self
     }
 
-    /// How each axis lies in memory, one text for each.
+    /// The dim tag of each axis, one text for each.
     pub fn dim_tag_list(mut self, tags: impl IntoIterator<Item = impl Into<String>>) -> Data {
         self.tags = Tags::List(tags.into_iter().map(Into::into).collect());
         self
     }
 
-    /// How each axis lies in memory.
+    /// The dim tag of each axis.
     pub fn dim_tags_of(mut self, tags: impl IntoIterator<Item = DimTag>) -> Data {
         self.tags = Tags::Known(tags.into_iter().collect());
         self
     }
 
-    /// The distances between neighbours along each axis, in elements: `"n, 1"`.
+    /// The stride of each axis, in elements: `"n, 1"`.
     pub fn strides(mut self, strides: impl Into<String>) -> Data {
         self.tags = Tags::Strides(strides.into());
         self
     }
 
-    /// Strides are found in each call from the array that is passed.
+    /// Each call takes the strides from the array that is passed.
     pub fn auto_strides(mut self) -> Data {
         self.tags = Tags::AutoStrides;
         self
@@ -244,19 +245,19 @@ impl Data {
         self
     }
 
-    /// The least alignment in bytes, as a promise: code relies on it, and a call checks it.
+    /// The guaranteed alignment in bytes: code relies on it, and each call checks it.
     pub fn alignment(mut self, bytes: u32) -> Data {
         self.alignment = Some(bytes);
         self
     }
 
-    /// Whether the value on entry matters, whatever the instructions say.
+    /// Whether the value on entry matters, regardless of the instructions.
     pub fn is_input(mut self, is: bool) -> Data {
         self.is_input = Some(is);
         self
     }
 
-    /// Whether it is written, whatever the instructions say.
+    /// Whether it is written, regardless of the instructions.
     pub fn is_output(mut self, is: bool) -> Data {
         self.is_output = Some(is);
         self
@@ -268,7 +269,7 @@ impl Data {
         self
     }
 
-    /// The values that a temporary has from the beginning.
+    /// The initial values of a temporary.
     pub fn initializer(mut self, values: Initializer) -> Data {
         self.initializer = Some(values);
         self
@@ -286,25 +287,25 @@ impl Data {
         self
     }
 
-    /// Names of the user's.
+    /// User-defined tags.
     pub fn tags(mut self, tags: impl IntoIterator<Item = impl Into<Name>>) -> Data {
         self.user_tags = tags.into_iter().map(Into::into).collect();
         self
     }
 }
 
-/// What [`Data`] stands for, once it is read.
+/// Parsed [`Data`].
 pub(super) struct Read {
     pub arguments: Vec<Argument>,
     pub temporaries: Vec<Temporary>,
-    /// Whether the order of axes was said, so that the default does not hold.
+    /// Whether the order of axes is explicit, so that the default does not apply.
     pub order_given: bool,
-    /// Whether strides are found in each call.
+    /// Whether each call determines the strides.
     pub auto_strides: bool,
 }
 
 impl Data {
-    /// Reads the texts.
+    /// Parses the texts.
     pub(super) fn read(&self) -> Result<Read, CreateError> {
         self.check_properties()?;
         let ty = self.dtype.as_ref().map(|name| name.read(&self.names)).transpose()?;
@@ -332,21 +333,21 @@ impl Data {
         Ok(read)
     }
 
-    /// Refuses what this kind of data does not have.
+    /// Rejects properties that this kind of data cannot have.
     fn check_properties(&self) -> Result<(), CreateError> {
         let for_temporaries = [
-            (self.space.is_some(), "memory of its own choice"),
-            (self.initializer.is_some(), "values from the beginning"),
+            (self.space.is_some(), "an address space"),
+            (self.initializer.is_some(), "initial values"),
             (self.read_only, "`read_only`"),
-            (self.base_storage.is_some(), "storage to share"),
+            (self.base_storage.is_some(), "a base storage"),
         ];
-        let for_arguments = [(self.is_input.or(self.is_output).is_some(), "direction"), (self.alignment.is_some(), "alignment")];
+        let for_arguments = [(self.is_input.or(self.is_output).is_some(), "a direction"), (self.alignment.is_some(), "an alignment")];
         let for_arrays = [
-            (self.shape != ShapeText::Auto, "shape"),
-            (self.tags != Tags::ByOrder || self.order.is_some(), "order of axes"),
-            (self.offset.is_some(), "offset"),
-            (self.axis_names.is_some(), "axes"),
-            (self.alignment.is_some(), "alignment"),
+            (self.shape != ShapeText::Auto, "a shape"),
+            (self.tags != Tags::ByOrder || self.order.is_some(), "an order of axes"),
+            (self.offset.is_some(), "an offset"),
+            (self.axis_names.is_some(), "axis names"),
+            (self.alignment.is_some(), "an alignment"),
         ];
         let (kind, refused) = match self.role {
             Role::Temporary => (NameKind::Temporary, for_arguments.to_vec()),
@@ -455,14 +456,14 @@ impl TypeName {
     }
 }
 
-/// The type of that name; NumPy's prefix may stand before it (`np.float32`).
+/// The type of that name; NumPy's prefix is optional (`np.float32`).
 fn read_type(text: &str) -> Option<Type> {
     let text = text.trim();
     let bare = ["np.", "numpy.", "np:"].iter().find_map(|prefix| text.strip_prefix(prefix)).unwrap_or(text);
     parse::type_name(bare)
 }
 
-/// Expressions with commas between them; `()` and the empty text are none, brackets around all are taken off.
+/// Expressions separated by commas; `()` and the empty text are none, and enclosing brackets are removed.
 fn read_list(text: &str) -> Result<Vec<Expr>, String> {
     let inner = text.trim();
     let inner = match inner.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
@@ -479,7 +480,7 @@ fn read_list(text: &str) -> Result<Vec<Expr>, String> {
         .collect()
 }
 
-/// Names are those of C.
+/// Names follow the rules of C.
 pub(super) fn check_name(name: &str) -> Result<(), CreateError> {
     let mut characters = name.chars();
     let first = characters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');

@@ -1,4 +1,4 @@
-//! `<>x = …`, `<float32> x = …`: assignments that declare what they write.
+//! `<>x = …`, `<float32> x = …`: assignments that declare their left side.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::data::check_name;
 use super::error::{CreateError, NameKind};
 use super::making::Making;
 
-/// Makes a temporary for each left side that is declared.
+/// Creates a temporary for each declared left side.
 pub(super) fn make_temporaries(making: &mut Making) -> Result<(), CreateError> {
     let mut kinds = making.kinds();
     for index in 0..making.kernel.instructions.len() {

@@ -1,4 +1,4 @@
-//! Dependencies: patterns and queries become ids; readers depend on the only writer; or all follow each other.
+//! Dependencies: patterns and queries become ids; readers depend on the only writer; or instructions follow each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use parloop_isl::Name;
 use super::error::{CreateError, Warning};
 use super::making::Making;
 
-/// Makes each instruction depend on the one before it, if that was asked for.
+/// Makes each instruction depend on the one before it, if requested.
 pub(super) fn add_sequential(making: &mut Making) -> Result<(), CreateError> {
     if !making.sequential {
         return Ok(());
@@ -25,11 +25,11 @@ pub(super) fn add_sequential(making: &mut Making) -> Result<(), CreateError> {
     Ok(())
 }
 
-/// Looks up what `dep=`, `dep_query=`, `nosync=` and `nosync_query=` say.
+/// Resolves `dep=`, `dep_query=`, `nosync=` and `nosync_query=`.
 pub(super) fn resolve(making: &mut Making) -> Result<(), CreateError> {
     let kernel = &making.kernel;
     let ids: BTreeSet<Name> = kernel.instructions.iter().map(|instruction| instruction.id.clone()).collect();
-    // An option of loopy's, by which dependencies on instructions that are elsewhere are left out.
+    // An option of loopy that drops dependencies on instructions of other kernels.
     let strict = !kernel.options.is_false("check_dep_resolution");
     let lookup = Lookup { kernel, ids: &ids };
     let mut found = Vec::with_capacity(making.pending.len());
@@ -73,7 +73,7 @@ struct Lookup<'a> {
 }
 
 impl Lookup<'_> {
-    /// The instructions that are meant; patterns and queries do not mean the instruction itself.
+    /// The selected instructions; patterns and queries do not select the instruction itself.
     fn find(&self, which: &Which, of: &Instruction) -> Vec<Name> {
         let others = || self.kernel.instructions.iter().filter(|other| other.id != of.id);
         match which {
@@ -93,8 +93,7 @@ impl Lookup<'_> {
     }
 }
 
-/// Makes who reads a variable that one instruction alone writes depend on that one, unless its dependencies are final. A loop reads its
-/// bounds.
+/// Makes readers of a variable depend on its writer, if there is only one and their dependencies are not final. A loop reads its bounds.
 pub(super) fn add_single_writers(making: &mut Making) -> Result<(), CreateError> {
     let writers = making.writers();
     let expanded = making.expanded()?;

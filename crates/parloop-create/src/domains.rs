@@ -1,4 +1,4 @@
-//! Domains and assumptions: text becomes sets, inames get their places.
+//! Domains and assumptions: parses text to sets and registers inames.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use super::data::check_name;
 use super::error::CreateError;
 use super::making::{DomainText, Making};
 
-/// Reads the domains. Each iname is in one of them.
+/// Parses the domains. Each iname is in exactly one of them.
 pub(super) fn read_domains(making: &mut Making) -> Result<(), CreateError> {
     let mut home: HashMap<Name, usize> = HashMap::new();
     for (index, domain) in std::mem::take(&mut making.domains).into_iter().enumerate() {
@@ -28,7 +28,7 @@ pub(super) fn read_domains(making: &mut Making) -> Result<(), CreateError> {
             }
             making.kernel.inames.insert(iname.clone(), Iname::default());
         }
-        // `{:}` says nothing.
+        // `{:}` is ignored.
         if !(set.dims().is_empty() && set.pieces().iter().any(Vec::is_empty)) {
             making.kernel.domains.push(set);
         }
@@ -36,7 +36,7 @@ pub(super) fn read_domains(making: &mut Making) -> Result<(), CreateError> {
     Ok(())
 }
 
-/// Reads the assumptions: conditions on parameters.
+/// Parses the assumptions: conditions on parameters.
 pub(super) fn read_assumptions(making: &mut Making) -> Result<(), CreateError> {
     let Some(assumptions) = making.assumptions.take() else { return Ok(()) };
     let set = match assumptions {
@@ -62,7 +62,7 @@ fn read_conditions(text: &str) -> Result<Set, IslError> {
     }
 }
 
-/// Puts numbers in the place of parameters that are fixed.
+/// Replaces fixed parameters by numbers.
 pub(super) fn fix_parameters(making: &mut Making) -> Result<(), CreateError> {
     if !making.fixed.is_empty() {
         making.kernel = transform::fix_parameters(&making.kernel, &making.fixed).map_err(Box::new)?;
@@ -70,12 +70,12 @@ pub(super) fn fix_parameters(making: &mut Making) -> Result<(), CreateError> {
     Ok(())
 }
 
-/// Gives inames of reductions that may have no values domains of their own: what is around them runs all the same.
+/// Gives inames of possibly empty reductions their own domains, so that instructions around them still run.
 pub(super) fn separate_reductions(making: &mut Making) -> Result<(), CreateError> {
     let separated = transform::reduce::separate_reductions(&making.kernel);
     making.kernel = separated.map_err(|error| match error {
         SeparateError::Rule(error) => CreateError::Rule(error),
-        SeparateError::Isl(error) => CreateError::Solver { what: "whether reductions have points".into(), error },
+        SeparateError::Isl(error) => CreateError::Solver { what: "whether reductions are empty".into(), error },
     })?;
     Ok(())
 }

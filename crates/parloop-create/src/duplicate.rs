@@ -1,4 +1,4 @@
-//! `dup=i->j`: an instruction gets a copy of an iname to itself.
+//! `dup=i->j`: an instruction gets its own copy of an iname.
 
 use parloop_ir::matching::{Glob, Query};
 use parloop_isl::Name;
@@ -7,7 +7,7 @@ use parloop_transform::{self as transform, Duplicate};
 use super::error::CreateError;
 use super::making::Making;
 
-/// Copies inames for the instructions that ask for it.
+/// Duplicates inames for the instructions that request it.
 pub(super) fn duplicate_inames(making: &mut Making) -> Result<(), CreateError> {
     for index in 0..making.pending.len() {
         for (iname, copy) in making.pending[index].duplicate.clone() {

@@ -7,7 +7,7 @@ use parloop_ir::syntax::Expr;
 use super::error::CreateError;
 use super::making::Making;
 
-/// Puts what is reduced in the place of reductions over no inames, in all instructions and rules.
+/// Replaces reductions over no inames by their operand, in all instructions and rules.
 pub(super) fn resolve(making: &mut Making) -> Result<(), CreateError> {
     for instruction in &mut making.kernel.instructions {
         if instruction.exprs().into_iter().any(|expr| expr.any(&mut |inner| only_operand(inner).is_some())) {

@@ -1,4 +1,4 @@
-//! What can be wrong in a kernel that is being made, and what is only worth a warning.
+//! Errors and warnings of creating a kernel.
 
 use std::fmt;
 
@@ -10,13 +10,13 @@ use parloop_ir::syntax::{AddressSpace, Argument, ArgumentKind, Expr, Temporary};
 use parloop_isl::{IslError, Name};
 use parloop_transform::FixParametersError;
 
-/// Why a kernel cannot be made.
+/// Why a kernel cannot be created.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)]
 pub enum CreateError {
     // ---- text ----
-    /// An instruction is not an instruction.
+    /// An instruction cannot be parsed.
     #[error(transparent)]
     Instructions(#[from] ParseError),
     /// A domain is not a set.
@@ -27,52 +27,52 @@ pub enum CreateError {
     Assumptions { text: String, error: IslError },
     #[error("assumptions are about parameters, but `{iname}` is an iname; put the condition into its domain")]
     AssumptionOnIname { iname: Name },
-    /// A question to the solver failed.
+    /// A solver query failed.
     #[error("{what}: {error}")]
     Solver { what: String, error: IslError },
 
     // ---- names ----
-    #[error("`{name}` is not a name; names are letters, digits and `_`, and do not begin with a digit")]
+    #[error("`{name}` is not a valid name; names consist of letters, digits and `_`, and do not begin with a digit")]
     BadName { name: String },
-    #[error("domain {number} has the iname `{iname}`, which is one of domain {first} already; rename one of them")]
+    #[error("domain {number} has the iname `{iname}`, which is already in domain {first}; rename one of them")]
     InameTwice { iname: Name, first: usize, number: usize },
     #[error("`{name}` is {second} but also {first}; rename one of them")]
     NameTwice { name: Name, first: NameKind, second: NameKind },
-    #[error("two instructions have the id `{id}`; ids must differ (`id_prefix={id}` chooses one that does)")]
+    #[error("two instructions have the id `{id}`; ids must differ (`id_prefix={id}` chooses a unique one)")]
     IdTwice { id: Name },
-    #[error("instruction `{instruction}` uses `{name}`, which is not declared (`...` among the data has arguments found){near}")]
+    #[error("instruction `{instruction}` uses `{name}`, which is not declared (add `...` to the data to infer arguments){near}")]
     UndefinedName { instruction: Name, name: Name, near: Near },
     #[error(
-        "the shape, strides or offset of `{array}` uses `{name}`, which is not declared (`...` among the data has arguments found){near}"
+        "the shape, strides or offset of `{array}` uses `{name}`, which is not declared (add `...` to the data to infer arguments){near}"
     )]
     UndefinedInLayout { array: Name, name: Name, near: Near },
-    #[error("instruction `{instruction}` is to be within iname `{iname}`, but no domain has it{near}")]
+    #[error("instruction `{instruction}` runs in iname `{iname}`, but no domain has it{near}")]
     UnknownIname { instruction: Name, iname: Name, near: Near },
     #[error("instruction `{instruction}` reduces over `{iname}`, but no domain has that iname{near}")]
     UnknownReductionIname { instruction: Name, iname: Name, near: Near },
     #[error("instruction `{instruction}` sweeps a sub-array with `{iname}`, but no domain has that iname{near}")]
     UnknownSweepIname { instruction: Name, iname: Name, near: Near },
-    #[error("instruction `{instruction}` reduces over `{iname}`, but is within that iname too; reduce over another one")]
+    #[error("instruction `{instruction}` reduces over `{iname}`, but also runs in that iname; reduce over another one")]
     ReducesOverOwn { instruction: Name, iname: Name },
     #[error("a loop priority names the iname `{iname}`, but no domain has it{near}")]
     UnknownPriorityIname { iname: Name, near: Near },
-    #[error("instruction `{instruction}` depends on `{pattern}`, but no instruction is called so{near}")]
+    #[error("instruction `{instruction}` depends on `{pattern}`, but no instruction has that id{near}")]
     UnknownDependency { instruction: Name, pattern: String, near: Near },
-    #[error("instruction `{instruction}` has `nosync` with `{pattern}`, but no instruction is called so{near}")]
+    #[error("instruction `{instruction}` has `nosync` with `{pattern}`, but no instruction has that id{near}")]
     UnknownNosync { instruction: Name, pattern: String, near: Near },
     #[error("instruction `{instruction}` depends on itself")]
     DependsOnItself { instruction: Name },
-    #[error("instruction `{instruction}` duplicates `{iname}` (`dup=`), but is not within that iname")]
+    #[error("instruction `{instruction}` duplicates `{iname}` (`dup=`), but does not run in that iname")]
     DuplicateOutside { instruction: Name, iname: Name },
     #[error("instruction `{instruction}` cannot have a copy of `{iname}` (`dup=`): {reason}")]
     Duplicate { instruction: Name, iname: Name, reason: String },
 
     // ---- data ----
-    #[error("the shape `{text}` of `{name}` cannot be read: {reason}")]
+    #[error("cannot parse the shape `{text}` of `{name}`: {reason}")]
     Shape { name: Name, text: String, reason: String },
-    #[error("the strides `{text}` of `{name}` cannot be read: {reason}")]
+    #[error("cannot parse the strides `{text}` of `{name}`: {reason}")]
     Strides { name: Name, text: String, reason: String },
-    #[error("the offset `{text}` of `{name}` cannot be read: {reason}")]
+    #[error("cannot parse the offset `{text}` of `{name}`: {reason}")]
     Offset { name: Name, text: String, reason: String },
     #[error("`{name}`: {error}")]
     DimTags { name: Name, error: DimTagError },
@@ -82,15 +82,15 @@ pub enum CreateError {
     DoubleAxisName { name: Name, axis: Name },
     #[error("image `{name}` needs a shape of one to three axes")]
     ImageShape { name: Name },
-    #[error("the type `{ty}` of `{name}` is not known; use a name of NumPy's, such as `float32`")]
+    #[error("unknown type `{ty}` of `{name}`; use a NumPy name such as `float32`")]
     UnknownType { name: Name, ty: String },
-    #[error("`{name}` is {kind}, which has no {property}")]
+    #[error("`{name}` is {kind}, which cannot have {property}")]
     NoSuchProperty { name: Name, kind: NameKind, property: &'static str },
     #[error("the values of `{name}` are {found} bytes, but its shape and type need {needed}")]
     InitializerSize { name: Name, found: usize, needed: u128 },
-    #[error("`{name}` has the shape ({given}), but values of the shape ({found})")]
+    #[error("`{name}` has shape ({given}), but its values have shape ({found})")]
     InitializerShape { name: Name, given: String, found: String },
-    #[error("the type of indices is a signed integer, `int32` or `int64`, not `{dtype}`")]
+    #[error("the index type must be `int32` or `int64`, not `{dtype}`")]
     IndexType { dtype: &'static str },
     #[error("argument `{name}` is neither input nor output; it must be one of them")]
     NoDirection { name: Name },
@@ -102,9 +102,9 @@ pub enum CreateError {
     BadDestination { instruction: Name, name: Name, kind: NameKind },
     #[error("instruction `{instruction}` writes `{name}`, which is not declared (`<>{name} = …` declares a temporary){near}")]
     UndeclaredDestination { instruction: Name, name: Name, near: Near },
-    #[error("instruction `{instruction}` declares the temporary `{name}`, which is {kind} already; leave out the `<>`")]
+    #[error("instruction `{instruction}` declares the temporary `{name}`, which is already {kind}; leave out the `<>`")]
     DeclaredTwice { instruction: Name, name: Name, kind: NameKind },
-    #[error("`{name}` bounds a loop, so exactly one instruction must write it; found {}", Count(.writers))]
+    #[error("`{name}` bounds a loop, so exactly one instruction must write it, not {}", Count(.writers))]
     LoopBoundWriters { name: Name, writers: Vec<Name> },
 
     // ---- how data is used ----
@@ -115,34 +115,34 @@ pub enum CreateError {
     #[error("`{name}` is an array of {axes} axes, but instruction `{instruction}` uses it without indices")]
     NoIndices { name: Name, axes: usize, instruction: Name },
     #[error(
-        "the shape of `{name}` cannot be found: the index of `{access}` in instruction `{instruction}` is not affine in inames and parameters; give `{name}` a shape"
+        "cannot infer the shape of `{name}`: the index of `{access}` in instruction `{instruction}` is not affine in inames and parameters; give `{name}` a shape"
     )]
     ShapeNotAffine { name: Name, access: Expr, instruction: Name },
     #[error(
-        "the shape of `{name}` cannot be found: `{access}` in instruction `{instruction}` goes by the place in memory; give `{name}` a shape"
+        "cannot infer the shape of `{name}`: `{access}` in instruction `{instruction}` addresses memory directly; give `{name}` a shape"
     )]
     ShapeOfLinear { name: Name, access: Expr, instruction: Name },
     #[error(
-        "the shape of `{name}` cannot be found: axis {axis} has no single largest index over its accesses ({reason}); give `{name}` a shape"
+        "cannot infer the shape of `{name}`: axis {axis} has no single largest index over its accesses ({reason}); give `{name}` a shape"
     )]
     ShapeNotStatic { name: Name, axis: usize, reason: String },
 
     // ---- calls, slices, rules ----
     #[error(
-        "instruction `{instruction}`: the slice `{slice}` stands outside of a call; write a loop: an iname with a domain, and `{name}[i]`"
+        "instruction `{instruction}`: the slice `{slice}` is not an argument of a call; write a loop: an iname with a domain, and `{name}[i]`"
     )]
     SliceOutsideCall { instruction: Name, name: Name, slice: Expr },
     #[error("instruction `{instruction}`: `{name}` is sliced, so its shape must be known; give `{name}` a shape")]
     SliceOfUnknown { instruction: Name, name: Name },
-    #[error("instruction `{instruction}`: the step of slice `{slice}` must be an integer other than 0")]
+    #[error("instruction `{instruction}`: the step of slice `{slice}` must be a nonzero integer")]
     SliceStep { instruction: Name, slice: Expr },
     #[error(
-        "instruction `{instruction}`: slice `{slice}` goes up to a negative index; count from the beginning (`n - 1` for the last but one)"
+        "instruction `{instruction}`: slice `{slice}` ends at a negative index; count from the beginning (`n - 1` to leave out the last element)"
     )]
     SliceNegative { instruction: Name, slice: Expr },
     #[error("instruction `{instruction}`: the limits of slice `{slice}` (axis length `{length}`) are not affine in parameters")]
     SliceNotAffine { instruction: Name, slice: Expr, length: Expr },
-    #[error("instruction `{instruction}` assigns an array, but its right side is not a call; write a loop over the elements")]
+    #[error("instruction `{instruction}` assigns to an array, but its right side is not a call; write a loop over the elements")]
     ArrayAssignment { instruction: Name },
     #[error("substitution rule `{rule}` is defined twice")]
     RuleTwice { rule: Name },
@@ -151,7 +151,7 @@ pub enum CreateError {
     /// A rule is used wrongly.
     #[error(transparent)]
     Rule(#[from] ExpandSubstError),
-    #[error("instruction `{instruction}` has both `dup=` and `cse(…)`; take the common subexpression out of it by hand")]
+    #[error("instruction `{instruction}` has both `dup=` and `cse(…)`; move the common subexpression out of it by hand")]
     DuplicateWithCse { instruction: Name },
     /// A look-up of functions failed.
     #[error(transparent)]
@@ -161,7 +161,7 @@ pub enum CreateError {
     FixedParameters(#[from] Box<FixParametersError>),
 }
 
-/// What a name stands for.
+/// The kind of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum NameKind {
@@ -206,20 +206,20 @@ impl fmt::Display for NameKind {
     }
 }
 
-/// Something in a kernel that may be a mistake.
+/// A possible mistake in a kernel.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)]
 pub enum Warning {
-    #[error("instruction `{instruction}` is put within {} because of what it reads; say so with a `for` block or `inames=`", Names(.inames))]
+    #[error("instruction `{instruction}` runs in {}, inferred from what it reads; state this with a `for` block or `inames=`", Names(.inames))]
     InferredInames { instruction: Name, inames: Vec<Name> },
     #[error("temporary `{name}` is read, but never written")]
     ReadNotWritten { name: Name },
-    #[error("`{name}` is a parameter of a domain, but no argument (`...` among the data has arguments found)")]
+    #[error("`{name}` is a parameter of a domain, but not an argument (add `...` to the data to infer arguments)")]
     UndeclaredParameter { name: Name },
-    #[error("the tag of `{name}` is not kept: this is the same name without it")]
+    #[error("the tag of `{name}` is dropped: it is the same name without the tag")]
     TagDropped { name: Name },
-    #[error("iname `{iname}` is used by no instruction")]
+    #[error("no instruction uses iname `{iname}`")]
     UnusedIname { iname: Name },
 }
 

@@ -9,7 +9,7 @@ use parloop_isl::Name;
 use super::error::CreateError;
 use super::making::Making;
 
-/// Tells values from inames in `min` and `max`, in all instructions and rules.
+/// Distinguishes values from inames in `min` and `max`, in all instructions and rules.
 pub(super) fn settle_extremes(making: &mut Making) -> Result<(), CreateError> {
     let inames: BTreeSet<Name> = making.kernel.inames.keys().cloned().collect();
     for instruction in &mut making.kernel.instructions {

@@ -1,4 +1,4 @@
-//! Drafts become instructions: each gets its id, and what it says of others is kept until all are there.
+//! Drafts become instructions: each gets its id, and references to others are kept until all exist.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use parloop_isl::Name;
 use super::error::CreateError;
 use super::making::{Making, Pending};
 
-/// Gives each draft without an id one that no other has: `insn`, `insn_0`, `insn_1`, or what `id_prefix=` says in the place of `insn`.
+/// Gives each draft without an id a unique one: `insn`, `insn_0`, `insn_1`, or with `id_prefix=` instead of `insn`.
 pub(super) fn name_instructions(making: &mut Making) -> Result<(), CreateError> {
     let drafts = std::mem::take(&mut making.drafts);
     let mut given: BTreeSet<Name> = BTreeSet::new();

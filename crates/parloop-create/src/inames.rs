@@ -1,4 +1,4 @@
-//! The inames that each instruction is within: those it uses, those of what it reads, and those that bound its loops.
+//! Infers the inames of each instruction: those it uses, those of what it reads, and those that bound its loops.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use parloop_isl::Name;
 use super::error::{CreateError, Warning};
 use super::making::Making;
 
-/// Finds the inames of all instructions. One whose inames are final has those it names and those it uses itself.
+/// Infers the inames of all instructions. If its inames are final, an instruction has those it names and those it uses directly.
 pub(super) fn find_within(making: &mut Making) -> Result<(), CreateError> {
     let expanded = making.expanded()?;
     let mut search = Search::of(making, &expanded);
@@ -84,7 +84,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Who reads each name, in expressions or as a bound of one of its loops.
+    /// The readers of each name, in expressions or as a bound of a loop.
     fn readers(&self) -> HashMap<Name, Vec<usize>> {
         let mut readers: HashMap<Name, Vec<usize>> = HashMap::new();
         for (index, names) in self.reads.iter().enumerate() {
@@ -101,7 +101,7 @@ impl<'a> Search<'a> {
         readers
     }
 
-    /// One look at one instruction; whether it has more inames than before.
+    /// Updates one instruction; returns whether it gained inames.
     fn grow(&mut self, index: usize, instruction: &Instruction) -> bool {
         let before = self.within[index].len();
         let reduced = instruction.reduction_inames();
@@ -127,8 +127,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The inames for each point of which a variable has another value although it has no index for them: those that all its writers
-    /// are within, and do not have in their left sides.
+    /// The inames along which a variable changes although it has no index for them: those in which all its writers run and which their left
+    /// sides do not use.
     fn carried_by(&self, name: &Name) -> BTreeSet<Name> {
         let mut writers = self.writers.get(name).into_iter().flatten();
         let implicit = |writer: usize| self.within[writer].difference(&self.in_lhs[writer]);

@@ -1,6 +1,6 @@
-//! `create` knows how kernels are written down by people: it finds what they leave out.
+//! `create` completes kernels as people write them: it infers what they leave out.
 //!
-//! Making kernels: from domains, instructions and data as a user writes them to a [`LoopKernel`] in a [`Program`].
+//! Creates kernels: from domains, instructions and data as a user writes them to a [`LoopKernel`] in a [`Program`].
 //!
 //! [`KernelBuilder`] collects; `steps.rs` lists what happens then, one file for each step. Nothing here looks at types or targets.
 
@@ -34,7 +34,7 @@ pub use error::{CreateError, NameKind, Warning};
 pub use making::DomainText;
 pub use parloop_ir::parse::{DimTagError, parse_dim_tag_list, parse_dim_tags};
 
-/// A kernel from its domain and its instructions; everything else is found from these.
+/// Creates a kernel from its domain and its instructions; everything else is inferred.
 ///
 /// ```
 /// let program = parloop_loop::create::make_kernel("{[i]: 0<=i<n}", "out[i] = 2*a[i]")?;
@@ -46,7 +46,7 @@ pub fn make_kernel(domain: impl Into<DomainText>, instructions: &str) -> Result<
     KernelBuilder::new().domain(domain).instructions(instructions).build()
 }
 
-/// A kernel from its domain and its instructions; everything else is found from these. [`KernelBuilder`] takes more.
+/// Creates a kernel from its domain and its instructions; everything else is inferred. [`KernelBuilder`] takes more.
 ///
 /// ```
 /// use parloop_loop::create::parse_kernel;
@@ -56,7 +56,7 @@ pub fn make_kernel(domain: impl Into<DomainText>, instructions: &str) -> Result<
 /// ```
 ///
 /// # Errors
-/// Those of [`KernelBuilder::build`].
+/// As [`KernelBuilder::build`].
 pub fn parse_kernel(domain: impl Into<DomainText>, instructions: &str) -> Result<LoopKernel, CreateError> {
     KernelBuilder::new().domain(domain).instructions(instructions).build_kernel()
 }

@@ -1,4 +1,4 @@
-//! What is known of a kernel while it is being made.
+//! The state of a kernel while it is being created.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl From<String> for DomainText {
 pub enum Datum {
     /// Arguments or temporaries.
     Given(Data),
-    /// An argument of which only the place is said.
+    /// An argument of which only the position is given.
     Named(String),
     /// An argument.
     Argument(parloop_ir::syntax::Argument),
@@ -52,7 +52,7 @@ pub enum Datum {
     Temporary(parloop_ir::syntax::Temporary),
 }
 
-/// What an instruction says of others and is looked up once all are there.
+/// References of an instruction to others, resolved once all exist.
 #[derive(Clone, Debug, Default)]
 pub struct Pending {
     pub depends_on: Vec<Which>,
@@ -60,7 +60,7 @@ pub struct Pending {
     pub duplicate: Vec<(Name, Option<Name>)>,
 }
 
-/// A kernel that is being made.
+/// A kernel that is being created.
 pub struct Making {
     pub kernel: LoopKernel,
     pub domains: Vec<DomainText>,
@@ -76,15 +76,15 @@ pub struct Making {
     pub fixed: BTreeMap<Name, Fixed>,
     /// One for each instruction of the kernel.
     pub pending: Vec<Pending>,
-    /// Arrays of which the order of axes was said.
+    /// Arrays with an explicit order of axes.
     pub ordered: BTreeSet<Name>,
-    /// Arrays whose strides are found in each call, but whose number of axes was not said.
+    /// Arrays with automatic strides but an unknown number of axes.
     pub auto_strides: BTreeSet<Name>,
     pub warnings: Vec<Warning>,
 }
 
 impl Making {
-    /// The instructions with substitution rules replaced by what they stand for.
+    /// The instructions with substitution rules expanded.
     pub fn expanded(&self) -> Result<Vec<Arc<Instruction>>, CreateError> {
         if self.kernel.substitutions.is_empty() {
             return Ok(self.kernel.instructions.clone());
@@ -97,7 +97,7 @@ impl Making {
         self.kernel.instructions.iter().map(expand).collect()
     }
 
-    /// What each name stands for.
+    /// The kind of each name.
     pub fn kinds(&self) -> BTreeMap<Name, NameKind> {
         let kernel = &self.kernel;
         let params = kernel.domains.iter().flat_map(|domain| domain.params()).chain(kernel.assumptions.params());

@@ -6,7 +6,7 @@ use super::data::check_name;
 use super::error::{CreateError, NameKind};
 use super::making::Making;
 
-/// Puts the rules into the kernel; each name stands for one, and for nothing else.
+/// Adds the rules to the kernel; each name must be unique.
 pub(super) fn collect_rules(making: &mut Making) -> Result<(), CreateError> {
     for rule in std::mem::take(&mut making.rules) {
         check_name(&rule.name)?;

@@ -1,5 +1,5 @@
-//! Shapes of arrays for which none is given: along each axis, one more than the largest index over all accesses. Where that is not known,
-//! the number of axes.
+//! Infers missing shapes of arrays: along each axis, one more than the largest index over all accesses. If that is unknown, only the number
+//! of axes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::checks::layouts;
 use super::error::CreateError;
 use super::making::Making;
 
-/// Finds the shapes of all arrays for which none is given.
+/// Infers the missing shapes of all arrays.
 pub(super) fn find_shapes(making: &mut Making) -> Result<(), CreateError> {
     for temporary in making.kernel.temporaries.values_mut() {
         if let (Shape::Auto, Some(values)) = (&temporary.layout.shape, &temporary.initializer) {
@@ -44,7 +44,7 @@ pub(super) fn find_shapes(making: &mut Making) -> Result<(), CreateError> {
     for name in &wanted {
         let is_temporary = making.kernel.temporaries.contains_key(name);
         let shape = shape_of(name, found.get(name).map_or(&[], Vec::as_slice), &ranges, is_temporary);
-        // One that was said to be unknown may stay so.
+        // A shape declared unknown may stay unknown.
         let may_stay = layouts(&making.kernel).any(|(known, layout)| known == name && layout.shape == Shape::Unknown);
         match shape {
             Err(_) if may_stay => {}
@@ -56,7 +56,7 @@ pub(super) fn find_shapes(making: &mut Making) -> Result<(), CreateError> {
         if let Some(shape) = shapes.remove(&argument.name) {
             layout.shape = shape;
         }
-        // Of unknown extent: its uses say at least how many axes it has.
+        // Of unknown extent: its uses at least give the number of axes.
         if layout.shape == Shape::Unknown
             && layout.axis_count().is_none()
             && let Some(&axes) = axes.get(&argument.name)

@@ -1,4 +1,4 @@
-//! Slices and whole arrays in calls: `y[:, 0] = f(x)` becomes `[i]: y[i, 0] = f([i_0]: x[i_0])` with inames of their own.
+//! Slices and whole arrays in calls: `y[:, 0] = f(x)` becomes `[i]: y[i, 0] = f([i_0]: x[i_0])` with separate inames.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::checks::layouts;
 use super::error::CreateError;
 use super::making::Making;
 
-/// Makes sub-arrays of slices, and of arrays that are passed or assigned whole, and instructions that call of what assigns them.
+/// Turns slices, and arrays that are passed or assigned whole, into sub-arrays, and the assignments into call instructions.
 pub(super) fn realise_slices(making: &mut Making) -> Result<(), CreateError> {
     let mut shapes: BTreeMap<Name, Shape> = BTreeMap::new();
     for (name, layout) in layouts(&making.kernel) {
@@ -179,7 +179,7 @@ impl Realiser<'_> {
     }
 }
 
-/// What can be wrong with the limits of a slice.
+/// Why the bounds of a slice are invalid.
 enum Wrong {
     Step,
     Negative,

@@ -1,4 +1,4 @@
-//! The steps by which a kernel is made, in order.
+//! The steps of creating a kernel, in order.
 
 use parloop_ir::syntax::LoopKernel;
 
@@ -9,11 +9,11 @@ use super::{
     rules, shapes, slices, tagged_names,
 };
 
-/// A step of the making of a kernel.
-type Step = fn(&mut Making) -> Result<(), CreateError>;
+/// A step of creating a kernel.
+type CreateStep = fn(&mut Making) -> Result<(), CreateError>;
 
-/// What is done, in this order.
-const STEPS: &[Step] = &[
+/// The steps, in order.
+const STEPS: &[CreateStep] = &[
     domains::read_domains,
     domains::read_assumptions,
     common_subexpressions::expand,
@@ -35,7 +35,7 @@ const STEPS: &[Step] = &[
     domains::fix_parameters,
     // An instruction must be within an iname to have a copy of it.
     duplicate::duplicate_inames,
-    // A reduction over nothing has a value too.
+    // An empty reduction has a value too.
     domains::separate_reductions,
     // Shapes are footprints over the inames of the instructions.
     shapes::find_shapes,
@@ -45,7 +45,7 @@ const STEPS: &[Step] = &[
     checks::check_uses,
 ];
 
-/// Does all of them.
+/// Runs all steps.
 pub fn run(mut making: Making) -> Result<(LoopKernel, Vec<Warning>), CreateError> {
     for step in STEPS {
         step(&mut making)?;

@@ -1,4 +1,4 @@
-//! `a$load[i]`, `f$left(x)`: names with a tag of the user's. The tag names this one use; kernels here do not keep it.
+//! `a$load[i]`, `f$left(x)`: names with a user-defined tag. The tag names one use; kernels do not keep it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use parloop_isl::Name;
 use super::error::{CreateError, Warning};
 use super::making::Making;
 
-/// Takes tags off names, with a warning for each.
+/// Removes tags from names, with a warning for each.
 pub(super) fn drop_tags(making: &mut Making) -> Result<(), CreateError> {
     let mut dropped = BTreeSet::new();
     for instruction in &mut making.kernel.instructions {

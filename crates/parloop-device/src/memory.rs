@@ -58,7 +58,7 @@ impl Memory {
         &self.device
     }
 
-    /// Its size in bytes.
+    /// What it takes.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -186,7 +186,7 @@ impl PinnedMemory {
         &self.device
     }
 
-    /// Its size in bytes.
+    /// What it takes.
     pub fn len(&self) -> usize {
         self.len
     }

@@ -1,4 +1,4 @@
-//! Why a kernel has no meaning that the interpreter knows.
+//! Errors of the interpreter.
 
 use parloop_analysis::infer::SpaceError;
 use parloop_ir::callable::InferError;
@@ -11,27 +11,27 @@ use parloop_isl::{IslError, Name};
 #[non_exhaustive]
 #[allow(missing_docs)]
 pub enum InterpretError {
-    #[error("argument `{argument}` has no value; give one")]
+    #[error("argument `{argument}` has no value; pass one")]
     Missing { argument: Name },
     #[error("argument `{argument}` has {found} numbers, but its shape needs {expected}")]
     WrongLength { argument: Name, expected: usize, found: usize },
     #[error("the shape of `{array}` cannot be computed, or is too large: {axis} on axis {place}")]
     NoShape { array: Name, place: usize, axis: String },
-    #[error("instruction `{instruction}`: index {index} on axis {axis} of `{array}` is outside 0 to {limit}, which is not included")]
+    #[error("instruction `{instruction}`: index {index} on axis {axis} of `{array}` is out of bounds for length {limit}")]
     OutOfBounds { instruction: Name, array: Name, axis: usize, index: i128, limit: usize },
-    #[error("instruction `{instruction}` reads element {index:?} of `{array}`, which nothing has written before")]
+    #[error("instruction `{instruction}` reads element {index:?} of `{array}` before it is written")]
     NotWritten { instruction: Name, array: Name, index: Vec<usize> },
     #[error("`{name}` has no value where it is needed")]
     NoValue { name: Name },
-    #[error("instruction `{instruction}` makes a number that its type does not hold")]
+    #[error("instruction `{instruction}` computes a number that does not fit its type")]
     TooLarge { instruction: Name },
-    #[error("instruction `{instruction}`: {what} is not interpreted")]
+    #[error("instruction `{instruction}`: the interpreter does not support {what}")]
     Unsupported { instruction: Name, what: String },
-    #[error("the dependencies of {instructions:?} go round in a circle")]
+    #[error("the dependencies of {instructions:?} form a cycle")]
     Circle { instructions: Vec<Name> },
-    #[error("instructions {instructions:?} share loops, but no loop is around all of them")]
+    #[error("instructions {instructions:?} share loops, but no loop encloses all of them")]
     NoNest { instructions: Vec<Name> },
-    #[error("loop `{iname}` has no end")]
+    #[error("loop `{iname}` has no upper bound")]
     Unbounded { iname: Name },
     #[error(transparent)]
     Isl(#[from] IslError),

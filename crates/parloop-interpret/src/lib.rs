@@ -1,9 +1,9 @@
-//! `interpret` knows what a kernel means, and nothing of schedules and machines: tests compare compiled code with it.
+//! `interpret` defines the meaning of a kernel, independent of schedules and machines: tests compare compiled code with it.
 //!
-//! It takes a kernel at any phase; reductions that are not realised are evaluated where they stand. What runs before what is said in
-//! `order.rs`: neither scheduler nor lowering have a part in it. Every index is checked, and so is every read of what was not written.
-//! Arrays are seen by their indices alone: how they lie in memory makes no difference. Kernels that call kernels, text in C, and
-//! reductions with several results (before they are realised) are refused.
+//! It takes a kernel at any phase; reductions that are not realised are evaluated in place. `order.rs` defines the order of execution,
+//! without the scheduler or the lowering. Every index is checked, and reading an unwritten element is an error. Arrays are accessed by
+//! index; their memory layout does not matter. Kernels that call kernels, C code, and reductions with several results (before they are
+//! realised) are refused.
 
 mod error;
 mod machine;

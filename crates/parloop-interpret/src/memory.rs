@@ -1,4 +1,4 @@
-//! Where numbers are kept while a kernel is interpreted: arrays by index, each element known or not yet written.
+//! The memory of the interpreter: arrays by index, each element known or not yet written.
 
 use std::collections::BTreeMap;
 

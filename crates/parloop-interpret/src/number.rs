@@ -1,4 +1,4 @@
-//! Numbers of every type, and arithmetic with them as C does it: each result is of the type it would have there.
+//! Numbers of every type, and arithmetic with them as C does it: each result has the type it would have in C.
 
 use parloop_device::DType;
 use parloop_ir::promote::{meet, promote_division, rank};
@@ -14,7 +14,7 @@ pub enum Number {
     Complex(f64, f64),
 }
 
-/// A number with its type. A *weak* one was made of nothing but numbers in the text: it takes the type of what it meets.
+/// A number with its type. A *weak* one was made only of literals: it takes the type of its partner.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Value {
     pub(super) dtype: DType,
@@ -22,7 +22,7 @@ pub(super) struct Value {
     pub(super) number: Number,
 }
 
-/// What has no result.
+/// An operation without a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     TooLarge,
@@ -30,7 +30,7 @@ pub(super) enum Fault {
 }
 
 impl Number {
-    /// As a number of that type: integers wrap around, fractions are cut off, floating-point numbers are rounded. `None` when a
+    /// As a number of that type: integers wrap around, fractions are truncated, floating-point numbers are rounded. `None` when a
     /// floating-point number has no integer of that type, which C leaves open.
     ///
     /// ```
@@ -90,7 +90,7 @@ impl Number {
         }
     }
 
-    /// The integer that it is.
+    /// The value as an integer.
     pub fn integer(self) -> Option<i128> {
         match self {
             Number::Bool(truth) => Some(i128::from(truth)),

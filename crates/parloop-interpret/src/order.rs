@@ -1,4 +1,4 @@
-//! The order of instruction instances, by the plainest rule that is sound; it shares nothing with the scheduler.
+//! The order of instruction instances, by the simplest sound rule; it shares nothing with the scheduler.
 //!
 //! Instructions that share a sequential iname are in one loop over it; the loop and what is beside it are sorted by dependencies.
 //! Parallel inames are innermost loops around each single instruction, as if all work items waited for each other after each.
@@ -54,7 +54,7 @@ impl<'k> Planner<'k> {
         self.body(&all, &mut Vec::new())
     }
 
-    /// The loops and instructions inside of the loops `around`.
+    /// The loops and instructions inside the loops `around`.
     fn body(&self, members: &[usize], around: &mut Vec<Name>) -> Result<Vec<Node>, InterpretError> {
         let mut nodes = Vec::new();
         for group in self.sorted(self.groups(members, around))? {
@@ -127,7 +127,7 @@ impl<'k> Planner<'k> {
         Ok(sorted)
     }
 
-    /// The iname whose loop no priority and no limit wants inside of another's; of several the first in the domains.
+    /// The iname whose loop no priority and no limit wants inside another's; of several the first in the domains.
     fn outermost(&self, shared: &BTreeSet<Name>) -> Option<Name> {
         let later = |iname: &Name, other: &Name| {
             let home = self.forest.home(iname);

@@ -1,10 +1,11 @@
-//! Between expressions of a kernel and affine expressions of the solver.
+//! Conversion between kernel expressions and the solver's affine expressions.
 
 use parloop_isl::{Affine, Atom};
 
 use crate::syntax::{BinaryOp, Expr, Literal, UnaryOp};
 
-/// The expression as an affine one, if it is: names, integers, sums, products with an integer, `//` and `%` by a positive integer.
+/// Converts the expression to an affine one, if possible: names, integers, sums, products with an integer, `//` and `%` by a positive
+/// integer.
 ///
 /// ```
 /// use parloop_loop::{affine, syntax::{BinaryOp, Expr}};
@@ -44,7 +45,7 @@ fn positive(affine: &Affine) -> Option<i64> {
     affine.as_constant().filter(|&value| value > 0)
 }
 
-/// The affine expression as an expression of a kernel: terms in order, the constant last.
+/// Converts an affine expression to a kernel expression: terms in order, the constant last.
 pub fn from_affine(affine: &Affine) -> Expr {
     let mut sum: Option<Expr> = None;
     for (atom, coefficient) in affine.terms() {

@@ -1,4 +1,4 @@
-//! The forest of domains: which domain has an iname, which domains its bounds lean on, and all of them joined.
+//! The forest of domains: which domain has an iname, which domains its bounds depend on, and all of them joined.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -6,7 +6,7 @@ use parloop_isl::{Constraint, ConstraintKind, IslError, Name, Set};
 
 use crate::syntax::LoopKernel;
 
-/// Where each iname is, for many questions about one kernel.
+/// The domain of each iname, for repeated queries about one kernel.
 #[derive(Clone, Debug)]
 pub struct Forest<'k> {
     kernel: &'k LoopKernel,
@@ -14,7 +14,7 @@ pub struct Forest<'k> {
 }
 
 impl<'k> Forest<'k> {
-    /// Of that kernel.
+    /// Indexes the kernel.
     pub fn of(kernel: &'k LoopKernel) -> Forest<'k> {
         let dims = kernel.domains.iter().enumerate().flat_map(|(index, domain)| domain.dims().iter().map(move |dim| (dim.as_str(), index)));
         Forest { kernel, homes: dims.collect() }
@@ -30,7 +30,7 @@ impl<'k> Forest<'k> {
         self.kernel.domains[domain].params().iter().filter_map(|param| self.home(param)).collect()
     }
 
-    /// The domains that have the inames, and all that these lean on, in the order of the kernel.
+    /// The domains that have the inames, and all domains that these depend on, in the order of the kernel.
     pub fn needed<'a>(&self, inames: impl IntoIterator<Item = &'a Name>) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
         let mut open: Vec<usize> = inames.into_iter().filter_map(|iname| self.home(iname)).collect();
@@ -42,10 +42,10 @@ impl<'k> Forest<'k> {
         found
     }
 
-    /// Those domains joined: a set over all of their inames. What is promised of the parameters is not in it.
+    /// Those domains joined: a set over all of their inames. Assumptions about the parameters are not included.
     ///
     /// # Errors
-    /// When a number does not fit.
+    /// If a number does not fit.
     pub fn domain_of<'a>(&self, inames: impl IntoIterator<Item = &'a Name>) -> Result<Set, IslError> {
         let mut needed = self.needed(inames).into_iter().map(|index| &self.kernel.domains[index]);
         let Some(first) = needed.next() else { return Ok(Set::universe(&[], &[])) };
@@ -57,7 +57,7 @@ impl<'k> Forest<'k> {
         self.kernel
     }
 
-    /// The limits that constraints on the iname alone give; there can be closer ones.
+    /// The bounds from constraints on the iname alone; tighter ones may exist.
     pub fn constant_bounds(&self, iname: &Name) -> (Option<i64>, Option<i64>) {
         let Some(home) = self.home(iname) else { return (None, None) };
         let [piece] = self.kernel.domains[home].pieces() else { return (None, None) };
@@ -84,15 +84,15 @@ impl<'k> Forest<'k> {
 }
 
 impl LoopKernel {
-    /// The domains that have the inames, and all that these lean on, joined: a set over all of their inames.
+    /// The domains that have the inames, and all domains that these depend on, joined: a set over all of their inames.
     ///
     /// # Errors
-    /// When a number does not fit.
+    /// If a number does not fit.
     pub fn domain_of(&self, inames: &BTreeSet<Name>) -> Result<Set, IslError> {
         Forest::of(self).domain_of(inames)
     }
 
-    /// The names on which loops depend and that are not inames: sizes, and integers that the kernel computes.
+    /// The names other than inames that bound loops: sizes, and integers that the kernel computes.
     pub fn parameters(&self) -> BTreeSet<Name> {
         let params = self.domains.iter().chain([&self.assumptions]).flat_map(|domain| domain.params());
         params.filter(|param| !self.inames.contains_key(*param)).cloned().collect()

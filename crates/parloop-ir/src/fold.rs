@@ -1,11 +1,11 @@
-//! Integer arithmetic on expressions that computes what is plain: constants, zeros and ones. Not: the folding of whole kernels, which is a
-//! transformation, and affine expressions, which have a normal form of their own.
+//! Integer arithmetic on expressions that folds constants, zeros and ones. Folding whole kernels is a transformation, and affine
+//! expressions have their own normal form.
 
 use std::sync::Arc;
 
 use crate::syntax::{BinaryOp, Expr, Literal, UnaryOp};
 
-/// The integer that an expression is, if it is a literal.
+/// The value of an integer literal.
 pub fn as_int(expr: &Expr) -> Option<i64> {
     match expr {
         Expr::Literal(Literal::Int(value, _)) => i64::try_from(*value).ok(),
@@ -63,7 +63,7 @@ pub fn floor_divide(left: Expr, right: Expr) -> Expr {
     }
 }
 
-/// The smallest multiple of `multiple` that is no smaller.
+/// Rounds up to a multiple of `multiple`.
 ///
 /// ```
 /// use parloop_loop::{fold, syntax::Expr};

@@ -1,25 +1,25 @@
-//! What a [`Layout`] says about memory: the number of axes, the stride of each, sizes, and where an element lies.
+//! What a [`Layout`] says about memory: the number of axes, the stride of each, sizes, and where an element is.
 //!
-//! Strides and sizes are counted in numbers, not in bytes. A vector axis of three takes the room of four, as `float3` does. A separate
-//! axis takes no room: each of its indices is an array of its own.
+//! Strides and sizes are counted in numbers, not in bytes. A vector axis of three takes the space of four, as `float3` does. A separate
+//! axis takes no space: each of its indices is a separate array.
 
 use parloop_isl::Name;
 
 use crate::fold;
 use crate::syntax::{DimTag, Expr, Layout, Offset, Shape, Stride};
 
-/// Why a layout does not say where an element is.
+/// Why a layout does not determine where an element is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LayoutError {
     /// Neither shape nor axes are given.
-    #[error("array `{array}`: its number of axes is not known; give it a shape")]
+    #[error("array `{array}`: the number of axes is unknown; give it a shape")]
     UnknownAxes {
         /// The array.
         array: Name,
     },
-    /// The length of an axis is needed and not given.
-    #[error("array `{array}`: the length of axis {axis} is needed and not known; give it a shape, or strides")]
+    /// The length of an axis is needed but not given.
+    #[error("array `{array}`: the length of axis {axis} is needed but unknown; give it a shape, or strides")]
     UnknownLength {
         /// The array.
         array: Name,
@@ -27,7 +27,7 @@ pub enum LayoutError {
         axis: usize,
     },
     /// Shape and axes differ in number.
-    #[error("array `{array}` has {lengths} axes by its shape, but {tags} axes are described")]
+    #[error("array `{array}` has {lengths} axes in its shape, but {tags} dim tags")]
     AxesDiffer {
         /// The array.
         array: Name,
@@ -36,7 +36,7 @@ pub enum LayoutError {
         /// The number of descriptions.
         tags: usize,
     },
-    /// The number of indices is not that of the axes.
+    /// The number of indices does not match the number of axes.
     #[error("array `{array}` has {axes} axes, but is used with {indices} indices")]
     WrongIndices {
         /// The array.
@@ -47,7 +47,7 @@ pub enum LayoutError {
         indices: usize,
     },
     /// The array has more than one vector axis.
-    #[error("array `{array}` has two vector axes, {first} and {second}; tag one of them otherwise")]
+    #[error("array `{array}` has two vector axes, {first} and {second}; tag one of them differently")]
     TwoVectorAxes {
         /// The array.
         array: Name,
@@ -66,8 +66,8 @@ pub enum LayoutError {
         /// Its length.
         length: Expr,
     },
-    /// A given stride that no whole number of vectors is.
-    #[error("array `{array}`: the stride `{stride}` of axis {axis} is not a multiple of the vector's {width} numbers")]
+    /// A given stride is not a whole number of vectors.
+    #[error("array `{array}`: the stride `{stride}` of axis {axis} is not a multiple of the vector width, {width}")]
     StrideInsideVector {
         /// The array.
         array: Name,
@@ -75,11 +75,11 @@ pub enum LayoutError {
         axis: usize,
         /// Its stride.
         stride: Expr,
-        /// What a vector takes.
+        /// The size of a vector.
         width: u64,
     },
     /// Two axes at one nesting level.
-    #[error("array `{array}`: axes {first} and {second} both have nesting level {level}; levels are 0, 1, … each once")]
+    #[error("array `{array}`: axes {first} and {second} both have nesting level {level}; use each of the levels 0, 1, … once")]
     SameLevel {
         /// The array.
         array: Name,
@@ -95,7 +95,7 @@ pub enum LayoutError {
 /// What an index along an axis does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Axis {
-    /// It goes so many numbers on.
+    /// It advances by that many numbers.
     Stride(Expr),
     /// It chooses the array.
     Separate,
@@ -103,10 +103,11 @@ pub enum Axis {
     Vector,
 }
 
-/// Where an element lies.
+/// The location of an element.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// Its index in memory, from the beginning of the buffer (the offset is in it); counted in vectors if there is a lane, else in numbers.
+pub struct ElementLocation {
+    /// Its index in memory, from the beginning of the buffer (including the offset); counted in vectors if there is a lane, else in
+    /// numbers.
     pub index: Expr,
     /// The indices along the separate axes, in order: which of the arrays it is in.
     pub separate: Vec<Expr>,
@@ -114,7 +115,7 @@ pub struct Place {
     pub lane: Option<Expr>,
 }
 
-/// A number that a call finds from the array it is given and passes along.
+/// A number that a call reads from the array and passes to the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hidden {
     /// The stride of that axis, in numbers.
@@ -124,7 +125,7 @@ pub enum Hidden {
 }
 
 impl Layout {
-    /// The number of axes, if it is known.
+    /// The number of axes, if known.
     ///
     /// ```
     /// use parloop_loop::syntax::{Expr, Layout, Shape};
@@ -139,7 +140,7 @@ impl Layout {
         }
     }
 
-    /// The lengths of its axes, if they are known.
+    /// The lengths of its axes, if known.
     pub fn lengths(&self) -> Option<&[Expr]> {
         match &self.shape {
             Shape::Known(lengths) => Some(lengths),
@@ -152,7 +153,7 @@ impl Layout {
         self.lengths()?.iter().map(|length| fold::as_int(length).and_then(|value| u64::try_from(value).ok())).collect()
     }
 
-    /// How each axis lies in memory: as given, or in C or Fortran order.
+    /// The dim tag of each axis: as given, or in C or Fortran order.
     pub fn tags(&self, axes: usize) -> Vec<DimTag> {
         if self.dim_tags.len() == axes {
             return self.dim_tags.clone();
@@ -172,7 +173,7 @@ impl Layout {
     /// ```
     ///
     /// # Errors
-    /// When the number of axes, or a length that a stride is made of, is not known; when the description of the axes is not a layout.
+    /// If the number of axes, or a length that a stride needs, is unknown, or if the dim tags do not form a layout.
     pub fn axes(&self, array: &Name) -> Result<Vec<Axis>, LayoutError> {
         let tags = self.checked_tags(array)?;
         let mut found: Vec<Axis> = Vec::with_capacity(tags.len());
@@ -198,7 +199,7 @@ impl Layout {
         Ok(found)
     }
 
-    /// Where `array[indices]` lies.
+    /// The location of `array[indices]`.
     ///
     /// ```
     /// use parloop_loop::syntax::{BinaryOp, Expr, Layout, Shape};
@@ -210,14 +211,14 @@ impl Layout {
     /// ```
     ///
     /// # Errors
-    /// As [`axes`](Self::axes), and when the number of indices is not that of the axes.
-    pub fn place(&self, array: &Name, indices: &[Expr]) -> Result<Place, LayoutError> {
+    /// As [`axes`](Self::axes), and if the number of indices does not match the number of axes.
+    pub fn place(&self, array: &Name, indices: &[Expr]) -> Result<ElementLocation, LayoutError> {
         let axes = self.axes(array)?;
         if axes.len() != indices.len() {
             return Err(LayoutError::WrongIndices { array: array.clone(), axes: axes.len(), indices: indices.len() });
         }
         let width = self.vector_width(array)?;
-        let mut place = Place { index: self.offset(array), separate: Vec::new(), lane: None };
+        let mut place = ElementLocation { index: self.offset(array), separate: Vec::new(), lane: None };
         for (number, (axis, index)) in axes.into_iter().zip(indices).enumerate() {
             match axis {
                 Axis::Separate => place.separate.push(index.clone()),
@@ -231,10 +232,10 @@ impl Layout {
         Ok(place)
     }
 
-    /// How many numbers one of its arrays takes from its beginning to its last element; what lies before the offset is not counted.
+    /// How many numbers one of its arrays takes from its beginning to its last element; numbers before the offset are not counted.
     ///
     /// # Errors
-    /// As [`axes`](Self::axes), and when the length of an axis is not known.
+    /// As [`axes`](Self::axes), and if the length of an axis is unknown.
     pub fn size(&self, array: &Name) -> Result<Expr, LayoutError> {
         let tags = self.checked_tags(array)?;
         let axes = self.axes(array)?;
@@ -268,10 +269,10 @@ impl Layout {
         Ok(fold::as_int(&self.size(array)?).and_then(|size| u64::try_from(size).ok()))
     }
 
-    /// How many numbers a vector of it takes, if it has a vector axis: its length, or 4 for 3.
+    /// The number of scalars in a vector, if there is a vector axis: its length, or 4 for 3.
     ///
     /// # Errors
-    /// When there are two vector axes, or one whose length is none of a vector.
+    /// If there are two vector axes, or one with an invalid length.
     pub fn vector_width(&self, array: &Name) -> Result<Option<u64>, LayoutError> {
         let mut axes = self.dim_tags.iter().enumerate().filter(|(_, tag)| matches!(tag, DimTag::Vector)).map(|(axis, _)| axis);
         let Some(axis) = axes.next() else { return Ok(None) };
@@ -289,7 +290,7 @@ impl Layout {
     /// The lengths of its separate axes, in order.
     ///
     /// # Errors
-    /// When one is not known.
+    /// If one is unknown.
     pub fn separate_lengths(&self, array: &Name) -> Result<Vec<Expr>, LayoutError> {
         let axes = self.dim_tags.iter().enumerate().filter(|(_, tag)| matches!(tag, DimTag::Separate));
         axes.map(|(axis, _)| self.length(array, axis)).collect()
@@ -304,7 +305,7 @@ impl Layout {
         }
     }
 
-    /// The numbers that each call finds from the array it is given, by the names that [`axes`](Self::axes) and [`place`](Self::place) use.
+    /// The numbers that each call reads from the array, by the names that [`axes`](Self::axes) and [`place`](Self::place) use.
     pub fn hidden_parameters(&self, array: &Name) -> Vec<(Name, Hidden)> {
         let strides = self.dim_tags.iter().enumerate().filter(|(_, tag)| matches!(tag, DimTag::Stride(Stride::Auto)));
         let mut found: Vec<(Name, Hidden)> = strides.map(|(axis, _)| (stride_parameter(array, axis), Hidden::Stride(axis))).collect();
@@ -314,11 +315,11 @@ impl Layout {
         found
     }
 
-    /// The numbers that each call finds as the lengths of axes where the shape says nothing of them, for code that checks indices.
+    /// The lengths that each call reads from the array where the shape does not give them, for code that checks indices.
     pub fn unknown_lengths(&self, array: &Name) -> Vec<Name> {
         match self.lengths() {
             Some(_) => Vec::new(),
-            // Where nobody knows the axes, one length is that of all there is.
+            // If the axes are unknown, a single length covers the whole array.
             None => (0..self.axis_count().unwrap_or(1)).map(|axis| length_parameter(array, axis)).collect(),
         }
     }
@@ -344,17 +345,17 @@ impl Layout {
     }
 }
 
-/// The name of the number that is the stride of an axis, where each call finds it.
+/// The name of the stride of an axis that each call determines.
 pub fn stride_parameter(array: &Name, axis: usize) -> Name {
     format!("{array}_stride{axis}").into()
 }
 
-/// The name of the number that is the length of an axis, where each call finds it.
+/// The name of the length of an axis that each call determines.
 pub fn length_parameter(array: &Name, axis: usize) -> Name {
     format!("{array}_length{axis}").into()
 }
 
-/// The name of the number that says where the array begins, where each call finds it.
+/// The name of the offset that each call determines.
 pub fn offset_parameter(array: &Name) -> Name {
     format!("{array}_offset").into()
 }

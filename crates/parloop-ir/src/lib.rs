@@ -1,8 +1,8 @@
 //! `ir` knows what a kernel is.
 //!
-//! The data of the compiler ([`syntax`]) and what every layer above asks of it: types and their promotion, layouts, domains, affine
-//! expressions, names, substitution rules, callables and programs of them, and kernels as text, read and printed. Nothing here knows
-//! what depends on what, or for which machine code is written.
+//! The data of the compiler ([`syntax`]) and the queries that all layers above need: types and their promotion, layouts, domains, affine
+//! expressions, names, substitution rules, callables and programs of them, and kernels as text, read and printed. Dependences and machines
+//! are not known here.
 
 pub mod affine;
 pub mod callable;

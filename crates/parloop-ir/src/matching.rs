@@ -7,7 +7,7 @@ use parloop_isl::Name;
 
 use crate::syntax::{Instruction, LoopKernel};
 
-/// A pattern for names: `*` stands for any text, `?` for one character, `[ab]` for one of those, `[!ab]` for one that is none of those.
+/// A pattern for names: `*` matches any text, `?` one character, `[ab]` one of those, `[!ab]` any other.
 ///
 /// ```
 /// use parloop_loop::matching::Glob;
@@ -23,12 +23,12 @@ enum Part {
     Many,
     One,
     Exactly(char),
-    /// Whether one of the ranges is meant, or none of them.
+    /// Whether the class is negated.
     Class(bool, Vec<(char, char)>),
 }
 
 impl Part {
-    /// Whether it stands for that one character.
+    /// Whether it matches that character.
     fn fits(&self, c: char) -> bool {
         match self {
             Part::Many => false,
@@ -40,7 +40,7 @@ impl Part {
 }
 
 impl Glob {
-    /// That pattern.
+    /// Creates the pattern.
     pub fn new(pattern: impl Into<Name>) -> Glob {
         Glob(pattern.into())
     }
@@ -50,19 +50,19 @@ impl Glob {
         &self.0
     }
 
-    /// The name that it is, if it has none of `*`, `?` and `[`.
+    /// The plain name, if it has none of `*`, `?` and `[`.
     pub fn as_name(&self) -> Option<&Name> {
         (!self.0.contains(['*', '?', '['])).then_some(&self.0)
     }
 
-    /// Whether the whole name fits. Takes time in proportion to the product of both lengths at most.
+    /// Whether the whole name matches. Takes time at most proportional to the product of both lengths.
     pub fn matches(&self, name: &str) -> bool {
         if self.as_name().is_some() {
             return *self.0 == *name;
         }
         let (parts, name): (Vec<Part>, Vec<char>) = (self.parts(), name.chars().collect());
         let (mut p, mut n) = (0, 0);
-        // Where to go on when a later part does not fit: the last `*`, and how much of the name it has taken.
+        // Where to resume when a later part does not match: the last `*`, and how much of the name it has consumed.
         let mut retry: Option<(usize, usize)> = None;
         while n < name.len() {
             match parts.get(p) {
@@ -104,10 +104,10 @@ impl Glob {
     }
 }
 
-/// The class whose `[` stands before the text, and how many bytes it takes; none if it is not closed.
+/// The class after a `[`, and its length in bytes; `None` if it is not closed.
 fn class(text: &str) -> Option<(Part, usize)> {
     let inside = text.strip_prefix('!').unwrap_or(text);
-    // A bracket that comes first is one of the characters.
+    // A leading bracket is one of the characters.
     let first = inside.chars().next()?.len_utf8();
     let end = first + inside[first..].find(']')?;
     let members: Vec<char> = inside[..end].chars().collect();
@@ -134,10 +134,10 @@ impl fmt::Display for Glob {
     }
 }
 
-/// Which instructions are meant.
+/// Selects instructions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Query {
-    /// Every one.
+    /// All instructions.
     All,
     /// `a and b`.
     And(Box<Query>, Box<Query>),
@@ -147,20 +147,20 @@ pub enum Query {
     Not(Box<Query>),
     /// `id:a*`.
     Id(Glob),
-    /// `tag:a*`: one of its tags fits.
+    /// `tag:a*`: one of its tags matches.
     Tag(Glob),
-    /// `writes:a*`: it writes a variable that fits.
+    /// `writes:a*`: it writes a matching variable.
     Writes(Glob),
-    /// `reads:a*`: it reads a variable that fits.
+    /// `reads:a*`: it reads a matching variable.
     Reads(Glob),
-    /// `iname:a*`: one of the inames it is within fits.
+    /// `iname:a*`: it runs in a matching iname.
     Iname(Glob),
-    /// `in_kernel:a*`: the kernel's name fits.
+    /// `in_kernel:a*`: the kernel's name matches.
     InKernel(Glob),
 }
 
 impl Query {
-    /// Whether the instruction, which is one of the kernel's, is meant.
+    /// Whether the query selects this instruction of the kernel.
     pub fn matches(&self, kernel: &LoopKernel, instruction: &Instruction) -> bool {
         let any = |glob: &Glob, names: &BTreeSet<Name>| names.iter().any(|name| glob.matches(name));
         match self {

@@ -1,4 +1,4 @@
-//! Names that are not taken yet, and names that were perhaps meant.
+//! Unique names, and suggestions for misspelt names.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -7,7 +7,7 @@ use parloop_isl::Name;
 
 use crate::syntax::LoopKernel;
 
-/// Gives names that are in use nowhere else.
+/// Generates unique names.
 ///
 /// ```
 /// use parloop_loop::names::UniqueNames;
@@ -22,12 +22,12 @@ pub struct UniqueNames {
 }
 
 impl UniqueNames {
-    /// Beside those names.
+    /// Names that differ from those.
     pub fn of(taken: impl IntoIterator<Item = Name>) -> UniqueNames {
         UniqueNames { taken: taken.into_iter().collect(), next: HashMap::new() }
     }
 
-    /// Beside all names of inames, data, parameters and substitution rules of a kernel, and of what its expressions use.
+    /// Names that differ from all inames, data, parameters and substitution rules of a kernel, and from all names in its expressions.
     pub fn of_variables(kernel: &LoopKernel) -> UniqueNames {
         let mut taken: BTreeSet<Name> = kernel.inames.keys().cloned().collect();
         taken.extend(kernel.temporaries.keys().cloned());
@@ -41,12 +41,12 @@ impl UniqueNames {
         UniqueNames { taken, next: HashMap::new() }
     }
 
-    /// Beside the ids of a kernel's instructions.
+    /// Names that differ from the ids of a kernel's instructions.
     pub fn of_instructions(kernel: &LoopKernel) -> UniqueNames {
         UniqueNames::of(kernel.instructions.iter().map(|instruction| instruction.id.clone()))
     }
 
-    /// `base`, or `base_0`, `base_1` … if that is taken; taken from then on.
+    /// `base`, or `base_0`, `base_1` … if that is taken; the result is then taken.
     pub fn make(&mut self, base: &str) -> Name {
         if !self.taken.contains(base) {
             self.taken.insert(base.into());
@@ -63,19 +63,19 @@ impl UniqueNames {
         }
     }
 
-    /// Takes a name; false if it was taken.
+    /// Reserves a name; false if it was already taken.
     pub fn take(&mut self, name: &Name) -> bool {
         self.taken.insert(name.clone())
     }
 }
 
-/// What may have been meant by a name that is not known: the end of a message.
+/// Names that may have been meant by a name that is not known: the end of a message.
 ///
 /// ```
 /// use parloop_loop::names::Near;
 /// let known = ["i_inner".into(), "j".into()];
 /// assert_eq!(Near::of("i_iner", &known).to_string(), "; did you mean `i_inner`?");
-/// assert_eq!(Near::of("k", &known).to_string(), "; there are `i_inner`, `j`");
+/// assert_eq!(Near::of("k", &known).to_string(), "; available: `i_inner`, `j`");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Near {
@@ -84,10 +84,10 @@ pub struct Near {
 }
 
 impl Near {
-    /// The names that a message lists at most.
+    /// The maximum number of names that a message lists.
     const LISTED: usize = 8;
 
-    /// The nearest of the known names.
+    /// Finds the nearest known name.
     pub fn of<'a>(name: &str, known: impl IntoIterator<Item = &'a Name>) -> Near {
         let known: BTreeSet<&Name> = known.into_iter().collect();
         let close = known
@@ -104,18 +104,18 @@ impl fmt::Display for Near {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.close, self.known.as_slice()) {
             (Some(close), _) => write!(f, "; did you mean `{close}`?"),
-            (None, []) => f.write_str("; there is none"),
-            (None, [only]) => write!(f, "; there is `{only}`"),
+            (None, []) => f.write_str("; there are none"),
+            (None, [only]) => write!(f, "; available: `{only}`"),
             (None, known) if known.len() <= Near::LISTED => {
                 let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-                write!(f, "; there are {}", known.join(", "))
+                write!(f, "; available: {}", known.join(", "))
             }
             (None, _) => Ok(()),
         }
     }
 }
 
-/// How many letters must be put in, taken out or changed to make one word of the other.
+/// The edit distance between two words.
 fn distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();

@@ -1,4 +1,4 @@
-//! The type of a value made of values of two types: NumPy's rules, but 32-bit integers do not widen 32-bit floats.
+//! Type promotion: NumPy's rules, but 32-bit integers do not widen 32-bit floats.
 
 use parloop_device::DType;
 
@@ -73,9 +73,9 @@ pub fn promote_division(a: DType, b: DType) -> DType {
     }
 }
 
-/// The type of `a op b` where one or both may be *weak*: made of nothing but numbers that stand in the text (and integers that meet
-/// floats of the text). A weak value takes the type of its partner, as NumPy's scalars do; `literals` are the integers that operands
-/// are, which must fit. Also says whether the result is weak.
+/// The type of `a op b` where one or both may be *weak*: made only of literals (and integers combined with float literals). A weak value
+/// takes the type of its partner, as NumPy's scalars do; `literals` are the values of integer operands, which must fit. Also returns
+/// whether the result is weak.
 pub fn meet(a: DType, a_weak: bool, b: DType, b_weak: bool, literals: [Option<i128>; 2]) -> (DType, bool) {
     match (a_weak, b_weak) {
         (true, true) | (false, false) if rank(a) == rank(b) => (promote(a, b), a_weak),
@@ -107,7 +107,7 @@ fn follow(weak: DType, strong: DType, literal: Option<i128>) -> (DType, bool) {
         }
         (3, 2) => (if strong == DType::F32 { DType::C64 } else { DType::C128 }, false),
         (weak_rank, strong_rank) if weak_rank <= strong_rank => (strong, false),
-        // An integer that meets a float of the text: how wide is decided by what the result is for.
+        // An integer combined with a float literal: the use of the result decides the width.
         _ => (promote(weak, strong), true),
     }
 }
@@ -117,7 +117,7 @@ pub fn is_signed(dtype: DType) -> bool {
     dtype.integer_range().is_some_and(|(smallest, _)| smallest < 0)
 }
 
-/// The type of a float that functions such as `sin` take an integer as: what NumPy does, but no half floats.
+/// The float type to which functions such as `sin` convert an integer: as in NumPy, but without half floats.
 pub fn as_float(dtype: DType) -> DType {
     match dtype {
         DType::Bool => DType::F32,
@@ -136,7 +136,8 @@ pub fn real_of(dtype: DType) -> DType {
     }
 }
 
-/// [`promote`] for all types: a vector and a number of its lanes' type is the vector; classes and opaque types only go with themselves.
+/// [`promote`] for all types: a vector and a number of its lanes' type is the vector; classes and opaque types only combine with
+/// themselves.
 pub fn combine(a: &Type, b: &Type) -> Option<Type> {
     match (a, b) {
         _ if a == b => Some(a.clone()),

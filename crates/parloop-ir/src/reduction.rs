@@ -1,25 +1,25 @@
-//! What a reduction does: where it starts, how two partial results become one, and of which types it is.
+//! The meaning of reductions: the initial value, how to combine two partial results, and the types.
 
 use parloop_device::DType;
 use parloop_isl::Name;
 
 use crate::syntax::{BinaryOp, CompareOp, Expr, Literal, ReductionOp};
 
-/// What a reduction does not know.
+/// Why a reduction is not possible.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReductionError {
-    /// The result of no points is not known.
-    #[error("reduction `{op}` over values of type {}: there is no value to start from; use numbers that have an order", dtype.name())]
+    /// The result for an empty domain is unknown.
+    #[error("reduction `{op}` over values of type {}: there is no initial value; use numbers that can be ordered", dtype.name())]
     NoNeutralElement {
         /// The reduction.
         op: ReductionOp,
-        /// The type of what it reduces.
+        /// The type of its operands.
         dtype: DType,
     },
-    /// Nobody registered it.
+    /// The reduction is not registered.
     #[error(
-        "`reduce({name}, …)`: no reduction of that name is known; known are sum, product, max, min, any, all, argmax, argmin, segmented_sum and segmented_product"
+        "`reduce({name}, …)`: unknown reduction; the reductions are sum, product, max, min, any, all, argmax, argmin, segmented_sum and segmented_product"
     )]
     UnknownOperation {
         /// Its name.
@@ -28,7 +28,7 @@ pub enum ReductionError {
 }
 
 impl ReductionOp {
-    /// How many values it takes at each point, which is how many it gives.
+    /// The number of values it takes at each point, which is also the number of results.
     pub fn arity(&self) -> usize {
         match self {
             ReductionOp::ArgMax | ReductionOp::ArgMin | ReductionOp::SegmentedSum | ReductionOp::SegmentedProduct => 2,
@@ -36,12 +36,12 @@ impl ReductionOp {
         }
     }
 
-    /// Whether the order of its points makes a difference: of equal values the first keeps its index, and segments have a start.
+    /// Whether the order of its points matters: of equal values the first keeps its index, and segments have a start.
     pub fn has_order(&self) -> bool {
         self.arity() == 2
     }
 
-    /// Whether what it starts from depends on the types of what it reduces.
+    /// Whether its initial value depends on the types of its operands.
     pub fn needs_types(&self) -> bool {
         use ReductionOp::{Product, SegmentedProduct, SegmentedSum, Sum};
         !matches!(self, Sum | Product | SegmentedSum | SegmentedProduct)
@@ -55,10 +55,11 @@ impl ReductionOp {
         }
     }
 
-    /// The results of no points at all, for results of these types; they may be missing where [`needs_types`](Self::needs_types) is false.
+    /// The results for an empty domain, with these types; types may be missing if [`needs_types`](Self::needs_types) is false.
     ///
     /// # Errors
-    /// [`ReductionError::NoNeutralElement`]: complex numbers have no largest, a registered reduction has none that is known here.
+    /// [`ReductionError::NoNeutralElement`]: complex numbers have no maximum, and the neutral element of a registered reduction is unknown
+    /// here.
     pub fn neutral(&self, types: Option<&[DType]>) -> Result<Vec<Expr>, ReductionError> {
         let Some(types) = types else {
             let start = if matches!(self, ReductionOp::Product | ReductionOp::SegmentedProduct) { 1 } else { 0 };
@@ -81,10 +82,10 @@ impl ReductionOp {
         })
     }
 
-    /// One result of two, the first of which comes from earlier points. Of equal values the first keeps its index.
+    /// Combines two partial results, the first of which comes from earlier points. Of equal values the first keeps its index.
     ///
     /// # Errors
-    /// [`ReductionError::UnknownOperation`] for a registered reduction that is not there.
+    /// [`ReductionError::UnknownOperation`] for a registered reduction that does not exist.
     pub fn combine(&self, left: &[Expr], right: &[Expr]) -> Result<Vec<Expr>, ReductionError> {
         let (a, b) = (left[0].clone(), right[0].clone());
         let pick = |op: CompareOp| {
@@ -112,7 +113,7 @@ impl ReductionOp {
     }
 }
 
-/// A small whole number as a literal of that type.
+/// A small integer as a literal of that type.
 fn number(value: f64, dtype: DType) -> Expr {
     match dtype {
         DType::Bool => Expr::Literal(Literal::Bool(value != 0.0)),

@@ -1,17 +1,17 @@
-//! Transformations by name, as a text kernel and Python give them: `split_iname i 16 outer_tag=g.0`.
+//! Transformations by name, as in text kernels and Python: `split_iname i 16 outer_tag=g.0`.
 //!
-//! Here are the values of such a step and how a transformation takes its arguments from it; `apply` has the table of names.
+//! This module has the values of such a step and how a transformation takes its arguments from it; `apply` has the table of names.
 
 use parloop_isl::Name;
 
 /// One transformation with its arguments.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step {
+pub struct TransformStep {
     /// The transformation.
     pub name: Name,
-    /// Arguments by position.
+    /// Positional arguments.
     pub args: Vec<StepValue>,
-    /// Arguments by name.
+    /// Keyword arguments.
     pub keywords: Vec<(Name, StepValue)>,
 }
 
@@ -29,12 +29,12 @@ pub enum StepValue {
     Map(Vec<(StepValue, StepValue)>),
 }
 
-/// Why the arguments of a step are not what the transformation takes.
+/// Why the arguments of a step do not match the transformation.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)]
 pub enum StepError {
-    #[error("`{step}` takes {most} arguments at most ({names}), but {found} were given")]
+    #[error("`{step}` takes at most {most} arguments ({names}), but {found} were given")]
     TooMany { step: Name, most: usize, names: String, found: usize },
     #[error("`{step}` has no argument `{argument}`; it has {names}")]
     UnknownArgument { step: Name, argument: Name, names: String },
@@ -54,11 +54,11 @@ pub struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    /// Matches what was given with the names of the arguments, in their order.
+    /// Matches the given values with the argument names, in order.
     ///
     /// # Errors
     /// [`StepError::TooMany`], [`StepError::UnknownArgument`], [`StepError::GivenTwice`].
-    pub fn of(step: &'a Step, names: &[&'static str]) -> Result<Arguments<'a>, StepError> {
+    pub fn of(step: &'a TransformStep, names: &[&'static str]) -> Result<Arguments<'a>, StepError> {
         if step.args.len() > names.len() {
             let (most, found) = (names.len(), step.args.len());
             return Err(StepError::TooMany { step: step.name.clone(), most, names: names.join(", "), found });
@@ -77,7 +77,7 @@ impl<'a> Arguments<'a> {
         Ok(Arguments { step: &step.name, values })
     }
 
-    /// What was given for an argument; `None` also for the value none.
+    /// The value of an argument; `None` also for the value none.
     pub fn get(&self, name: &str) -> Option<&'a StepValue> {
         let given = self.values.iter().find(|(known, _)| *known == name).and_then(|(_, value)| *value);
         given.filter(|value| **value != StepValue::None)
@@ -87,33 +87,33 @@ impl<'a> Arguments<'a> {
         self.get(name).ok_or_else(|| StepError::Missing { step: self.step.clone(), argument: name.into() })
     }
 
-    /// An error about an argument that is there and of the wrong kind.
+    /// The error for an argument of the wrong kind.
     pub fn wrong(&self, name: &str, expected: &'static str) -> StepError {
         let found = self.get(name).map_or_else(|| "nothing".to_owned(), StepValue::describe);
         StepError::WrongType { step: self.step.clone(), argument: name.into(), expected, found }
     }
 
-    /// A text that must be there.
+    /// A required string.
     pub fn text(&self, name: &str) -> Result<&'a str, StepError> {
         self.need(name)?.as_text().ok_or_else(|| self.wrong(name, "text"))
     }
 
-    /// A text that may be there.
+    /// An optional string.
     pub fn optional_text(&self, name: &str) -> Result<Option<&'a str>, StepError> {
         self.get(name).map(|value| value.as_text().ok_or_else(|| self.wrong(name, "text"))).transpose()
     }
 
-    /// An integer that must be there.
+    /// A required integer.
     pub fn int(&self, name: &str) -> Result<i64, StepError> {
         self.need(name)?.as_int().ok_or_else(|| self.wrong(name, "an integer"))
     }
 
-    /// An integer that may be there.
+    /// An optional integer.
     pub fn optional_int(&self, name: &str) -> Result<Option<i64>, StepError> {
         self.get(name).map(|value| value.as_int().ok_or_else(|| self.wrong(name, "an integer"))).transpose()
     }
 
-    /// A truth value, or what it is without one.
+    /// A bool, or its default.
     pub fn flag(&self, name: &str, default: bool) -> Result<bool, StepError> {
         match self.get(name) {
             None => Ok(default),
@@ -122,18 +122,18 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Names that must be there: a list, or text with commas.
+    /// Required names: a list, or a string with commas.
     pub fn names(&self, name: &str) -> Result<Vec<Name>, StepError> {
-        self.need(name)?.as_names().ok_or_else(|| self.wrong(name, "names, in a list or with commas between them"))
+        self.need(name)?.as_names().ok_or_else(|| self.wrong(name, "names, as a list or separated by commas"))
     }
 
-    /// Names that may be there.
+    /// Optional names.
     pub fn optional_names(&self, name: &str) -> Result<Option<Vec<Name>>, StepError> {
-        let wrong = || self.wrong(name, "names, in a list or with commas between them");
+        let wrong = || self.wrong(name, "names, as a list or separated by commas");
         self.get(name).map(|value| value.as_names().ok_or_else(wrong)).transpose()
     }
 
-    /// Keys and values that must be there.
+    /// Required keys and values.
     pub fn map(&self, name: &str) -> Result<&'a [(StepValue, StepValue)], StepError> {
         match self.need(name)? {
             StepValue::Map(entries) => Ok(entries),
@@ -143,7 +143,7 @@ impl<'a> Arguments<'a> {
 }
 
 impl StepValue {
-    /// The text that it is.
+    /// The value as a string.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             StepValue::Text(text) => Some(text),
@@ -151,7 +151,7 @@ impl StepValue {
         }
     }
 
-    /// The integer that it is.
+    /// The value as an integer.
     pub fn as_int(&self) -> Option<i64> {
         match self {
             StepValue::Int(value) => Some(*value),
@@ -159,7 +159,7 @@ impl StepValue {
         }
     }
 
-    /// The names that it is: a list of them, or text with commas between.
+    /// The value as names: a list, or a string with commas.
     pub fn as_names(&self) -> Option<Vec<Name>> {
         match self {
             StepValue::Text(text) => Some(text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(Name::from).collect()),

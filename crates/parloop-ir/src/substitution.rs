@@ -1,4 +1,4 @@
-//! `expand_subst`: calls of substitution rules become what they stand for. Also here: finding such calls.
+//! `expand_subst`: replaces calls to substitution rules by the rules' bodies. Also finds such calls.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +9,7 @@ use parloop_isl::Name;
 use crate::matching::Query;
 use crate::syntax::{Expr, LoopKernel, SubstitutionRule};
 
-/// Why calls of rules cannot be expanded.
+/// Why calls to rules cannot be expanded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExpandSubstError {
@@ -26,16 +26,16 @@ pub enum ExpandSubstError {
         instruction: Name,
     },
     /// A rule that calls itself, perhaps through others.
-    #[error("substitution rule `{rule}` calls itself: {}; write one of them without the others", cycle(.through))]
+    #[error("substitution rule `{rule}` calls itself: {}; define one of them without the others", cycle(.through))]
     CallsItself {
         /// The rule.
         rule: Name,
-        /// The rules in between, the first one first.
+        /// The rules on the path, in order.
         through: Vec<Name>,
     },
-    /// An iname in an argument is another one in the rule.
+    /// An iname in an argument has another meaning in the rule.
     #[error(
-        "substitution rule `{rule}` reduces over `{iname}`, on which an argument depends that `{instruction}` calls it with; reduce over \
+        "substitution rule `{rule}` reduces over `{iname}`, but `{instruction}` calls it with an argument that depends on `{iname}`; reduce over \
          another iname in one of them"
     )]
     Captures {
@@ -46,58 +46,59 @@ pub enum ExpandSubstError {
         /// The instruction, or the rule, that calls it.
         instruction: Name,
     },
-    /// Rules that call each other through too many others.
-    #[error("substitution rules call each other more than {limit} deep in `{instruction}`; put values in between into temporaries")]
+    /// Rules call each other too deeply.
+    #[error(
+        "substitution rules call each other more than {limit} levels deep in `{instruction}`; store intermediate values in temporaries"
+    )]
     TooDeep {
         /// The instruction, or the rule, that calls them.
         instruction: Name,
-        /// How deep they may.
+        /// The maximum depth.
         limit: usize,
     },
-    /// What the rules stand for is nested too deep.
+    /// The expanded expression is nested too deeply.
     #[error(
-        "substitution rule `{rule}` makes an expression of more than {limit} levels in `{instruction}`; put values in between into temporaries"
+        "substitution rule `{rule}` expands to an expression more than {limit} levels deep in `{instruction}`; store intermediate values in temporaries"
     )]
     TooHigh {
         /// The rule that is expanded when the limit is reached.
         rule: Name,
         /// The instruction, or the rule, that calls it.
         instruction: Name,
-        /// How many levels it may have.
+        /// The maximum number of levels.
         limit: usize,
     },
-    /// What the rules stand for is too large, as where each calls another twice.
+    /// The expanded expression is too large, for example where each rule calls another twice.
     #[error(
-        "substitution rule `{rule}` makes an expression of more than {limit} parts in `{instruction}`; put values that are used often into \
-         temporaries"
+        "substitution rule `{rule}` expands to an expression with more than {limit} parts in `{instruction}`; store values that are used often in temporaries"
     )]
     TooLarge {
         /// The rule that is expanded when the limit is reached.
         rule: Name,
         /// The instruction, or the rule, that calls it.
         instruction: Name,
-        /// How many parts it may have.
+        /// The maximum number of parts.
         limit: usize,
     },
 }
 
-/// Rules that call others are fewer, on the way from an instruction.
+/// The maximum depth of rule calls.
 const DEEPEST: usize = 100;
-/// An expanded expression has fewer parts.
+/// The maximum number of parts of an expanded expression.
 const LARGEST: usize = 100_000;
-/// Expanding one expression looks at fewer parts.
+/// The maximum number of parts that are visited to expand one expression.
 const MOST_WORK: usize = 30 * LARGEST;
-/// An expanded expression is nested in fewer levels.
+/// The maximum nesting depth of an expanded expression.
 const HIGHEST: usize = 500;
 
 fn cycle(through: &[Name]) -> String {
     through.iter().map(|name| format!("`{name}`")).collect::<Vec<String>>().join(" → ")
 }
 
-/// Expands all calls of substitution rules in the instructions that `within` selects; rules that nobody calls any more are gone.
+/// Expands all calls to substitution rules in the instructions that `within` selects; unused rules are removed.
 ///
 /// # Errors
-/// When a call does not fit its rule, or a rule calls itself.
+/// If a call does not match its rule, or a rule calls itself.
 pub fn expand_subst(kernel: &LoopKernel, within: &Query) -> Result<LoopKernel, ExpandSubstError> {
     if kernel.substitutions.is_empty() {
         return Ok(kernel.clone());
@@ -115,10 +116,10 @@ pub fn expand_subst(kernel: &LoopKernel, within: &Query) -> Result<LoopKernel, E
     Ok(result)
 }
 
-/// The expression with calls of those rules that `chosen` names expanded, in what they stand for too.
+/// Expands calls to the rules that `chosen` selects, including those in the rules' bodies.
 ///
 /// # Errors
-/// As [`expand_subst`]; `place` is named in the errors.
+/// As [`expand_subst`]; errors name `place`.
 pub fn expand_calls(
     expr: &Expr,
     rules: &BTreeMap<Name, SubstitutionRule>,
@@ -173,13 +174,13 @@ struct Expansion<'a> {
     rules: &'a BTreeMap<Name, SubstitutionRule>,
     place: &'a Name,
     chosen: &'a dyn Fn(&Name) -> bool,
-    /// The parts that were looked at.
+    /// The number of parts visited.
     work: Cell<usize>,
-    /// How deep the part at hand is in the expanded expression.
+    /// The depth of the current part in the expanded expression.
     level: Cell<usize>,
 }
 
-/// The number of parts of an expression in which expressions of these sizes are put in the place of names.
+/// The number of parts of an expression after names are replaced by expressions of these sizes.
 fn size_with(expr: &Expr, sizes: &BTreeMap<&Name, usize>) -> usize {
     let mut size = 0usize;
     expr.visit(&mut |part| {
@@ -189,7 +190,7 @@ fn size_with(expr: &Expr, sizes: &BTreeMap<&Name, usize>) -> usize {
     size
 }
 
-/// Whether an expression depends on a name that it does not bind itself.
+/// Whether a name is free in an expression.
 fn is_free(expr: &Expr, name: &Name) -> bool {
     match expr {
         Expr::Variable(variable) => variable == name,
@@ -198,13 +199,13 @@ fn is_free(expr: &Expr, name: &Name) -> bool {
     }
 }
 
-/// In how many levels an expression is nested.
+/// The nesting depth of an expression.
 fn height(expr: &Expr) -> usize {
     1 + expr.children().into_iter().map(height).max().unwrap_or(0)
 }
 
 impl Expansion<'_> {
-    /// Fails where a rule makes too much of an expression.
+    /// Fails if a rule expands to too large an expression.
     fn check_size(&self, rule: &SubstitutionRule, body: &Expr, args: &[Expr]) -> Result<(), ExpandSubstError> {
         let none = BTreeMap::new();
         let sizes = rule.parameters.iter().zip(args.iter().map(|arg| size_with(arg, &none))).collect();
@@ -251,7 +252,7 @@ impl Expansion<'_> {
         if open.len() >= DEEPEST {
             return Err(ExpandSubstError::TooDeep { instruction: self.place.clone(), limit: DEEPEST });
         }
-        // Arguments are expanded outside of the rule, where a call of the same rule is not recursion.
+        // Arguments are expanded outside the rule, where a call to the same rule is not recursion.
         let args: Vec<Expr> = args.iter().map(|arg| self.expand(arg, open)).collect::<Result<_, _>>()?;
         open.push(rule.name.clone());
         let body = self.expand(&rule.body, open);

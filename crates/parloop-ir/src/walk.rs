@@ -1,4 +1,4 @@
-//! Walking expressions and instructions: children, rewriting from the leaves up, and what is read and written.
+//! Traversal of expressions and instructions: children, rewriting, and what is read and written.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -33,10 +33,10 @@ impl Expr {
         }
     }
 
-    /// With other expressions directly inside it. Names that are not expressions (of arrays in sub-arrays, of inames in reductions) stay.
+    /// Replaces the expressions directly inside it. Names that are not expressions (arrays of sub-arrays, inames of reductions) stay.
     ///
     /// # Errors
-    /// The first that `change` gives.
+    /// The first error that `change` returns.
     pub fn try_map_children<E>(&self, change: &mut dyn FnMut(&Expr) -> Result<Expr, E>) -> Result<Expr, E> {
         let mut all = |operands: &[Expr]| operands.iter().map(&mut *change).collect::<Result<Vec<Expr>, E>>();
         Ok(match self {
@@ -77,7 +77,7 @@ impl Expr {
         })
     }
 
-    /// [`try_map_children`](Self::try_map_children) where nothing can fail.
+    /// [`try_map_children`](Self::try_map_children) that cannot fail.
     pub fn map_children(&self, change: &mut dyn FnMut(&Expr) -> Expr) -> Expr {
         let mapped: Result<Expr, std::convert::Infallible> = self.try_map_children(&mut |child| Ok(change(child)));
         match mapped {
@@ -85,7 +85,7 @@ impl Expr {
         }
     }
 
-    /// Rewritten from the root down: where `change` gives an expression that one stands, and is not looked into; elsewhere its children are rewritten.
+    /// Rewrites from the root down: where `change` returns an expression, it is used unchanged; elsewhere the children are rewritten.
     pub fn rewrite(&self, change: &mut dyn FnMut(&Expr) -> Option<Expr>) -> Expr {
         match change(self) {
             Some(expr) => expr,
@@ -96,7 +96,7 @@ impl Expr {
     /// [`rewrite`](Self::rewrite) that can fail.
     ///
     /// # Errors
-    /// The first that `change` gives.
+    /// The first error that `change` returns.
     pub fn try_rewrite<E>(&self, change: &mut dyn FnMut(&Expr) -> Result<Option<Expr>, E>) -> Result<Expr, E> {
         match change(self)? {
             Some(expr) => Ok(expr),
@@ -104,7 +104,7 @@ impl Expr {
         }
     }
 
-    /// Calls `visit` for it and for all inside it, outer first.
+    /// Calls `visit` for it and for everything inside it, outer first.
     pub fn visit<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
         visit(self);
         for child in self.children() {
@@ -117,8 +117,8 @@ impl Expr {
         test(self) || self.children().into_iter().any(|child| child.any(test))
     }
 
-    /// The names of all variables in it: inames, arguments, temporaries, parameters; arrays of sub-arrays too. Not: functions, fields,
-    /// and the inames that reductions and sub-arrays bind themselves, unless they are used outside of these.
+    /// The names of all variables in it: inames, arguments, temporaries, parameters; arrays of sub-arrays too. Functions, fields, and the
+    /// inames that reductions and sub-arrays bind are not included, unless they are used outside these.
     pub fn variables(&self) -> BTreeSet<Name> {
         let mut found = BTreeSet::new();
         self.collect_variables(&mut Vec::new(), &mut found);
@@ -144,7 +144,7 @@ impl Expr {
         bound.truncate(depth);
     }
 
-    /// The inames that its reductions run over.
+    /// The inames of its reductions.
     pub fn reduction_inames(&self) -> BTreeSet<Name> {
         let mut found = BTreeSet::new();
         self.visit(&mut |expr| {
@@ -166,8 +166,8 @@ impl Expr {
         found
     }
 
-    /// With expressions in the place of variables. Names of arrays change with them when the expression is a variable again; names that
-    /// reductions and sub-arrays bind are not touched inside of these.
+    /// Replaces variables by expressions. Names of arrays change too if the expression is a variable; names that reductions and sub-arrays
+    /// bind stay inside these.
     pub fn substitute(&self, by: &BTreeMap<Name, Expr>) -> Expr {
         if by.is_empty() {
             return self.clone();
@@ -200,7 +200,7 @@ impl Expr {
         }
     }
 
-    /// The name of the array, number or object that a left side writes to.
+    /// The name of the array, number or object that a left side writes.
     pub fn written_name(&self) -> Option<&Name> {
         match self {
             Expr::Variable(name) => Some(name),
@@ -222,7 +222,7 @@ impl Instruction {
         }
     }
 
-    /// The expressions whose values it uses, whole: right sides, what C text is bound to, predicates. Indices of left sides are not among them.
+    /// The expressions whose values it uses: right sides, bindings of C code, predicates. Indices of left sides are not among them.
     pub fn rhs(&self) -> Vec<&Expr> {
         let mut found: Vec<&Expr> = match &self.kind {
             InstructionKind::Assign(assignment) => vec![&assignment.rhs],
@@ -241,7 +241,7 @@ impl Instruction {
         found
     }
 
-    /// The names of what it writes.
+    /// The names of the variables it writes.
     pub fn writes(&self) -> BTreeSet<Name> {
         self.lhs().into_iter().filter_map(Expr::written_name).cloned().collect()
     }
@@ -267,7 +267,7 @@ impl Instruction {
         found
     }
 
-    /// The inames that its reductions run over.
+    /// The inames of its reductions.
     pub fn reduction_inames(&self) -> BTreeSet<Name> {
         self.exprs().into_iter().flat_map(Expr::reduction_inames).collect()
     }
@@ -277,10 +277,10 @@ impl Instruction {
         self.exprs().into_iter().flat_map(Expr::sub_array_inames).collect()
     }
 
-    /// With each of its expressions changed: left sides, right sides, predicates.
+    /// Changes each of its expressions: left sides, right sides, predicates.
     ///
     /// # Errors
-    /// The first that `change` gives.
+    /// The first error that `change` returns.
     pub fn try_map_exprs<E>(&self, change: &mut dyn FnMut(&Expr) -> Result<Expr, E>) -> Result<Instruction, E> {
         let mut all = |exprs: &[Expr]| exprs.iter().map(&mut *change).collect::<Result<Vec<Expr>, E>>();
         let kind = match &self.kind {
@@ -304,7 +304,7 @@ impl Instruction {
         Ok(Instruction { kind, predicates, ..self.clone() })
     }
 
-    /// [`try_map_exprs`](Self::try_map_exprs) where nothing can fail.
+    /// [`try_map_exprs`](Self::try_map_exprs) that cannot fail.
     pub fn map_exprs(&self, change: &mut dyn FnMut(&Expr) -> Expr) -> Instruction {
         let mapped: Result<Instruction, std::convert::Infallible> = self.try_map_exprs(&mut |expr| Ok(change(expr)));
         match mapped {

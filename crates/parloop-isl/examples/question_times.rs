@@ -1,4 +1,4 @@
-//! Prints how long questions take: for a set that the solver has not seen, and for one that it has.
+//! Measures queries: for a set that the solver has not seen, and for one that it has.
 //! `cargo run --release -p parloop-isl --example question_times`.
 
 use std::time::Instant;
@@ -7,7 +7,7 @@ use parloop_isl::{Affine, Constraint, IslError, Name, Result, Set};
 
 const ROUNDS: i64 = 500;
 
-/// The tile loops of a matrix product, with a constant that makes each round's set another.
+/// The tile loops of a matrix product, with a constant that makes the set of each round different.
 fn tiles(round: i64) -> Result<Set> {
     let text = format!(
         "{{[io, ii, jo, ji, ko, ki]: 0 <= ii, ji, ki < 16 and 0 <= 16*io + ii < n and 0 <= 16*jo + ji < n and 0 <= 16*ko + ki < n + {round}}}"
@@ -35,7 +35,7 @@ fn row<T>(what: &str, sets: &[Set], question: impl Fn(&Set) -> Result<T>) -> Res
     Ok(())
 }
 
-/// Sets of other names, so that none has been seen.
+/// Sets with other names, so that none has been seen.
 fn unseen(make: fn(i64) -> Result<Set>, tag: usize) -> Result<Vec<Set>> {
     (0..ROUNDS).map(|round| make(round)?.rename(&|name| (name == "n").then(|| Name::from(format!("n{tag}"))))).collect()
 }

@@ -1,4 +1,4 @@
-//! Affine expressions over named integers, with integer divisions inside. All arithmetic is checked: what does not fit is an error.
+//! Affine expressions over named integers, with integer divisions inside. All arithmetic is checked: overflow is an error.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -12,11 +12,11 @@ use crate::name::Name;
 pub enum Atom {
     /// A named integer: a parameter or a dimension of a set.
     Name(Name),
-    /// `floor(affine / divisor)`; the divisor is at least 2. Made by [`Affine::floor`], which brings it into one form.
+    /// `floor(affine / divisor)`; the divisor is at least 2. Created by [`Affine::floor`], which normalises it.
     Floor(Arc<Affine>, i64),
 }
 
-/// `constant + sum of coefficient * atom`; no coefficient is zero, atoms are in order, each once.
+/// `constant + sum of coefficient * atom`; no coefficient is zero, and atoms are sorted and unique.
 ///
 /// ```
 /// use parloop_isl::Affine;
@@ -36,12 +36,12 @@ pub struct Affine {
 pub(crate) type Terms = Vec<(Atom, i64)>;
 
 impl Affine {
-    /// That number.
+    /// A constant.
     pub fn constant(value: i64) -> Affine {
         Affine { terms: Terms::new(), constant: value }
     }
 
-    /// That named integer.
+    /// A named integer.
     pub fn name(name: impl Into<Name>) -> Affine {
         Affine::atom(Atom::Name(name.into()))
     }
@@ -50,7 +50,7 @@ impl Affine {
         Affine { terms: vec![(atom, 1)], constant: 0 }
     }
 
-    /// Of terms in order, no coefficient zero.
+    /// From sorted terms without zero coefficients.
     pub(crate) fn from_parts(terms: Terms, constant: i64) -> Affine {
         debug_assert!(terms.iter().all(|(_, coefficient)| *coefficient != 0), "invariant: no coefficient is zero");
         debug_assert!(terms.is_sorted_by(|(a, _), (b, _)| a < b), "invariant: atoms are in order, each once");
@@ -61,7 +61,7 @@ impl Affine {
         (self.terms, self.constant)
     }
 
-    /// `floor(affine / divisor)`, with what the divisor divides taken out; the divisor is at least 1.
+    /// `floor(affine / divisor)`, with multiples of the divisor moved outside; the divisor is at least 1.
     ///
     /// # Errors
     /// [`IslError::Divisor`] for a divisor below 1; [`IslError::Overflow`].
@@ -72,7 +72,7 @@ impl Affine {
         let mut whole = Affine::constant(affine.constant.div_euclid(divisor));
         let mut rest = Affine::constant(affine.constant.rem_euclid(divisor));
         for (atom, coefficient) in affine.terms() {
-            // The nearest multiple: what is left is at most half the divisor, on either side of zero.
+            // The nearest multiple: the remainder is at most half the divisor, on either side of zero.
             let left = coefficient.rem_euclid(divisor);
             let up = i64::from(left > divisor / 2);
             whole.push(atom, coefficient.div_euclid(divisor) + up);
@@ -84,13 +84,13 @@ impl Affine {
         rest.floor_of_small(divisor / common, whole)
     }
 
-    /// `whole + floor(self / divisor)`, where no coefficient is larger than half the divisor, nothing divides all of them, and the
-    /// constant is at least 0 and less than the divisor.
+    /// `whole + floor(self / divisor)`, where no coefficient is larger than half the divisor, they have no common factor, and the constant
+    /// is at least 0 and less than the divisor.
     fn floor_of_small(mut self, divisor: i64, mut whole: Affine) -> Result<Affine> {
         let mut sign = 1;
         match self.terms.first().map(|(_, coefficient)| *coefficient) {
             None => return Ok(whole),
-            // floor(-a/d) is -floor((a + d - 1)/d): of the two, the one whose first coefficient is positive.
+            // floor(-a/d) is -floor((a + d - 1)/d): choose the one whose first coefficient is positive.
             Some(..0) => {
                 sign = -1;
                 self.constant = divisor - 1 - self.constant;
@@ -134,17 +134,17 @@ impl Affine {
         self.terms.iter().map(|(atom, coefficient)| (atom, *coefficient))
     }
 
-    /// The number beside the terms.
+    /// The constant term.
     pub fn constant_term(&self) -> i64 {
         self.constant
     }
 
-    /// The number that it is, if it has no terms.
+    /// The constant, if it has no terms.
     pub fn as_constant(&self) -> Option<i64> {
         self.terms.is_empty().then_some(self.constant)
     }
 
-    /// The name that it is, if it is nothing else.
+    /// The name, if it is just a name.
     pub fn as_name(&self) -> Option<&Name> {
         match self.only_term() {
             Some((Atom::Name(name), 1)) if self.constant == 0 => Some(name),
@@ -157,7 +157,7 @@ impl Affine {
         self.terms().find(|(atom, _)| matches!(atom, Atom::Name(n) if n == name)).map_or(0, |(_, coefficient)| coefficient)
     }
 
-    /// All names in it, those inside floors too.
+    /// All names in it, including those inside floors.
     pub fn names(&self) -> BTreeSet<Name> {
         let mut names = BTreeSet::new();
         self.collect_names(&mut names);
@@ -175,7 +175,7 @@ impl Affine {
         }
     }
 
-    /// Whether the name is anywhere in it.
+    /// Whether it mentions the name.
     pub fn mentions(&self, name: &str) -> bool {
         self.terms.iter().any(|(atom, _)| match atom {
             Atom::Name(n) => n == name,
@@ -183,7 +183,7 @@ impl Affine {
         })
     }
 
-    /// Whether there is a floor in it.
+    /// Whether it contains a floor.
     pub fn has_floors(&self) -> bool {
         self.terms.iter().any(|(atom, _)| matches!(atom, Atom::Floor(..)))
     }
@@ -191,7 +191,7 @@ impl Affine {
     /// `self + other`.
     ///
     /// # Errors
-    /// [`IslError::Overflow`], as for all arithmetic here.
+    /// [`IslError::Overflow`], as for all arithmetic in this module.
     pub fn add(&self, other: &Affine) -> Result<Affine> {
         self.plus(other, 1)
     }
@@ -229,7 +229,7 @@ impl Affine {
                 (None, Some(_)) => Ordering::Greater,
                 (None, None) => return Ok(result),
             };
-            // The one whose atom comes first, or both.
+            // The term whose atom comes first, or both.
             let first = if order == Ordering::Greater { None } else { own.next() };
             let second = if order == Ordering::Less { None } else { new.next() };
             let coefficient = sum(first.map_or(0, |(_, c)| *c), second.map_or(0, |(_, c)| *c))?;
@@ -246,7 +246,7 @@ impl Affine {
         }
     }
 
-    /// With an expression in place of a name, inside floors too.
+    /// Replaces a name by an expression, inside floors too.
     ///
     /// # Errors
     /// [`IslError::Overflow`].
@@ -257,10 +257,10 @@ impl Affine {
         self.map_names(&|n| if n == name { by.clone() } else { Affine::name(n) })
     }
 
-    /// With other names; `None` keeps one. Two names that become one add up.
+    /// Renames; `None` keeps a name. The terms of two names that become one are added.
     ///
     /// # Errors
-    /// [`IslError::Overflow`] when their sum does not fit.
+    /// [`IslError::Overflow`] if their sum does not fit.
     pub fn rename(&self, new: &dyn Fn(&Name) -> Option<Name>) -> Result<Affine> {
         self.map_names(&|n| Affine::name(new(n).unwrap_or_else(|| n.clone())))
     }
@@ -277,7 +277,7 @@ impl Affine {
         Ok(result)
     }
 
-    /// Its value where each name has one; `None` when one has none or the value does not fit.
+    /// Its value at a point; `None` if a name has no value or the result does not fit.
     pub fn evaluate(&self, value: &dyn Fn(&Name) -> Option<i64>) -> Option<i64> {
         let mut sum = i128::from(self.constant);
         for (atom, coefficient) in self.terms() {

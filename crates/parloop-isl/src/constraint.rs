@@ -1,15 +1,15 @@
-//! Constraints, and the one form that a list of them is brought into without asking the solver.
+//! Constraints, and the normal form of a list of them, which needs no solver.
 
 use std::collections::BTreeMap;
 
 use crate::affine::{Affine, Atom, Terms, gcd};
 
-/// What must hold for the expression of a constraint.
+/// The kind of a constraint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ConstraintKind {
     /// It is zero.
     Zero,
-    /// It is zero or more.
+    /// It is nonnegative.
     NotNegative,
 }
 
@@ -35,7 +35,7 @@ impl Constraint {
         Constraint { kind: ConstraintKind::NotNegative, affine }
     }
 
-    /// Whether it holds where each name has a value; `None` when one has none or a number does not fit.
+    /// Whether it holds at a point; `None` if a name has no value or a number does not fit.
     pub fn holds(&self, point: &dyn Fn(&crate::Name) -> Option<i64>) -> Option<bool> {
         let value = self.affine.evaluate(point)?;
         Some(match self.kind {
@@ -45,33 +45,34 @@ impl Constraint {
     }
 }
 
-/// What a single constraint says, by itself.
-enum Said {
+/// The meaning of a single constraint.
+enum ConstraintMeaning {
     Always,
     Never,
     /// It bounds an expression without a constant, whose first coefficient is positive.
     Bounds(Terms, Range),
-    /// It has numbers at the edge of 64 bits and stays as it is.
+    /// It has numbers at the limit of 64 bits and stays unchanged.
     Raw(Constraint),
 }
 
-/// What is known of one expression: `low <= expression <= high`.
+/// The range of one expression: `low <= expression <= high`.
 #[derive(Default)]
 struct Range {
     low: Option<i64>,
     high: Option<i64>,
 }
 
-/// The constraints divided by what divides them, one lower and one upper limit of each expression, sorted; `None` when they cannot all hold.
+/// Normalises constraints: divided by common factors, one lower and one upper bound for each expression, sorted; `None` if they cannot all
+/// hold.
 pub(crate) fn normalise(constraints: impl IntoIterator<Item = Constraint>) -> Option<Piece> {
     let mut ranges: BTreeMap<Terms, Range> = BTreeMap::new();
     let mut piece = Piece::new();
     for constraint in constraints {
         match read(constraint) {
-            Said::Always => {}
-            Said::Never => return None,
-            Said::Raw(constraint) => piece.push(constraint),
-            Said::Bounds(terms, said) => {
+            ConstraintMeaning::Always => {}
+            ConstraintMeaning::Never => return None,
+            ConstraintMeaning::Raw(constraint) => piece.push(constraint),
+            ConstraintMeaning::Bounds(terms, said) => {
                 let range = ranges.entry(terms).or_default();
                 range.low = range.low.max(said.low);
                 range.high = match (range.high, said.high) {
@@ -92,7 +93,7 @@ pub(crate) fn normalise(constraints: impl IntoIterator<Item = Constraint>) -> Op
     Some(piece)
 }
 
-/// Pieces in order, each once; one without constraints is all there is.
+/// Sorted, unique pieces; a piece without constraints absorbs all others.
 pub(crate) fn normalise_pieces(mut pieces: Vec<Piece>) -> Vec<Piece> {
     if pieces.len() > 1 {
         if pieces.iter().any(Vec::is_empty) {
@@ -104,19 +105,19 @@ pub(crate) fn normalise_pieces(mut pieces: Vec<Piece>) -> Vec<Piece> {
     pieces
 }
 
-fn read(constraint: Constraint) -> Said {
+fn read(constraint: Constraint) -> ConstraintMeaning {
     let Constraint { kind, affine } = constraint;
     let constant = affine.constant_term();
     if affine.as_constant().is_some() {
         let holds = if kind == ConstraintKind::Zero { constant == 0 } else { constant >= 0 };
-        return if holds { Said::Always } else { Said::Never };
+        return if holds { ConstraintMeaning::Always } else { ConstraintMeaning::Never };
     }
     // Room to change the sign of everything.
     if constant == i64::MIN || affine.terms().any(|(_, c)| c == i64::MIN) {
-        return Said::Raw(Constraint { kind, affine });
+        return ConstraintMeaning::Raw(Constraint { kind, affine });
     }
     if kind == ConstraintKind::NotNegative && is_remainder_at_least_its_least(&affine) {
-        return Said::Always;
+        return ConstraintMeaning::Always;
     }
     let (mut terms, constant) = affine.into_parts();
     let mut common = 0;
@@ -131,27 +132,27 @@ fn read(constraint: Constraint) -> Said {
     terms.iter_mut().for_each(|(_, c)| *c = *c / common * sign);
     // With t the expression without constant: common*t*sign + constant is zero, or at least zero.
     match kind {
-        ConstraintKind::Zero if constant % common != 0 => Said::Never,
+        ConstraintKind::Zero if constant % common != 0 => ConstraintMeaning::Never,
         ConstraintKind::Zero => {
             let value = -sign * (constant / common);
-            Said::Bounds(terms, Range { low: Some(value), high: Some(value) })
+            ConstraintMeaning::Bounds(terms, Range { low: Some(value), high: Some(value) })
         }
         ConstraintKind::NotNegative => {
             let limit = constant.div_euclid(common);
             let range = if positive { Range { low: Some(-limit), high: None } } else { Range { low: None, high: Some(limit) } };
-            Said::Bounds(terms, range)
+            ConstraintMeaning::Bounds(terms, range)
         }
     }
 }
 
-/// Whether the expression is `m*(a mod d) + c` with `c` so large that it is never negative.
+/// Whether the expression is `m*(a mod d) + c` with `c` large enough that it is never negative.
 fn is_remainder_at_least_its_least(affine: &Affine) -> bool {
     affine.terms().any(|(atom, coefficient)| {
         let Atom::Floor(inner, divisor) = atom else { return false };
         if coefficient % divisor != 0 {
             return false;
         }
-        // The coefficient of the remainder, and what is left when it is taken away.
+        // The coefficient of the remainder, and the rest of the expression.
         let factor = -(coefficient / divisor);
         let rest = Affine::from_parts(vec![(atom.clone(), -divisor)], 0).add(inner).and_then(|remainder| affine.plus(&remainder, -factor));
         let least = if factor >= 0 { 0 } else { i128::from(factor) * i128::from(divisor - 1) };

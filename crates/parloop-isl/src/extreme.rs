@@ -1,4 +1,4 @@
-//! Limits of dimensions, and their smallest and largest values.
+//! Bounds of dimensions, and their smallest and largest values.
 
 use std::collections::BTreeMap;
 
@@ -18,9 +18,9 @@ enum End {
 }
 
 impl Set {
-    /// The limits of a dimension in its hull, in terms of the other dimensions and the parameters; redundant ones are left out. An
-    /// equality gives a limit on both sides; an empty set the limits 0 and -1. A condition such as `i mod 4 = 1`, which has the dimension
-    /// inside a floor, gives the limits that follow from it and no more.
+    /// The bounds of a dimension in its hull, in terms of the other dimensions and the parameters, without redundant ones. An equality
+    /// gives a bound on both sides; an empty set has the bounds 0 and -1. A condition such as `i mod 4 = 1`, which has the dimension inside
+    /// a floor, contributes only the bounds that follow from it.
     ///
     /// ```
     /// # use parloop_isl::Set;
@@ -31,7 +31,7 @@ impl Set {
     /// ```
     ///
     /// # Errors
-    /// [`IslError::UnknownName`] when the name is not a dimension.
+    /// [`IslError::UnknownName`] if the name is not a dimension.
     pub fn bounds(&self, name: &str) -> Result<Bounds> {
         let place = self.dim_place(name)? as u32;
         let hull = once(self.question("bounds", &[Name::from(name)]), || {
@@ -59,7 +59,7 @@ impl Set {
     /// The smallest value of a dimension, in terms of the parameters (make the outer dimensions parameters first).
     ///
     /// # Errors
-    /// [`IslError::Unbounded`]; [`IslError::UnknownName`] when the name is not a dimension.
+    /// [`IslError::Unbounded`]; [`IslError::UnknownName`] if the name is not a dimension.
     pub fn dim_min(&self, name: &str) -> Result<Piecewise> {
         self.extreme(name, End::Smallest)
     }
@@ -108,8 +108,8 @@ impl Set {
         parts.into_iter().map(read).collect::<Result<_>>().map(Piecewise)
     }
 
-    /// The limits of a dimension on one side in terms of the parameters, where all other dimensions can be taken out exactly, and the
-    /// piece that is left; `None` when isl is needed. No piece is left of an empty set.
+    /// The bounds of a dimension on one side in terms of the parameters, if all other dimensions can be eliminated exactly, and the
+    /// remaining piece; `None` if isl is needed. An empty set leaves no piece.
     fn limits_here(&self, name: &str, end: End) -> Option<(Option<Piece>, Vec<Affine>)> {
         let others: Vec<Name> = self.dims().iter().filter(|dim| *dim != name).cloned().collect();
         let Some(alone) = local::project_out(self.plain_piece()?, &others)? else { return Some((None, Vec::new())) };
@@ -129,7 +129,7 @@ impl Set {
         Some((Some(alone), limits))
     }
 
-    /// The extreme value where it is found without isl: each limit, where it is the closest.
+    /// The extreme value, if it can be found without isl: each bound, where it is the tightest.
     fn extreme_here(&self, name: &str, end: End) -> Result<Option<Piecewise>> {
         let Some((alone, limits)) = self.limits_here(name, end) else { return Ok(None) };
         let Some(alone) = alone else { return Ok(Some(Piecewise(Vec::new()))) };
@@ -141,7 +141,7 @@ impl Set {
         for (place, limit) in limits.iter().enumerate() {
             let mut piece = domain.clone();
             for (other_place, other) in limits.iter().enumerate().filter(|(other, _)| *other != place) {
-                // Of two that are equal the first counts.
+                // Of two equal bounds, the first is used.
                 let closer = if end == End::Largest { other.sub(limit)? } else { limit.sub(other)? };
                 let strictly = i64::from(other_place < place);
                 piece.push(Constraint::not_negative(closer.add(&Affine::constant(-strictly))?));
@@ -161,14 +161,14 @@ impl Set {
         let which = match (end, as_one_expression) {
             (End::Smallest, false) => "smallest value",
             (End::Largest, false) => "largest value",
-            (End::Smallest, true) => "smallest value that one expression of the parameters gives",
-            (End::Largest, true) => "largest value that one expression of the parameters gives",
+            (End::Smallest, true) => "smallest value that is a single expression in the parameters",
+            (End::Largest, true) => "largest value that is a single expression in the parameters",
         };
         IslError::Unbounded { name: name.to_string(), which, set: self.to_string() }
     }
 
-    /// One expression of parameters that the dimension never exceeds, as close as one expression can be, under `context` (a set without
-    /// dimensions). Of several that no context tells apart, a number is preferred.
+    /// One expression of parameters that is an upper bound of the dimension, as tight as a single expression can be, under `context` (a set
+    /// without dimensions). Among several incomparable bounds, a number is preferred.
     ///
     /// ```
     /// # use parloop_isl::Set;
@@ -178,12 +178,12 @@ impl Set {
     /// ```
     ///
     /// # Errors
-    /// [`IslError::Unbounded`] when there is none.
+    /// [`IslError::Unbounded`] if there is none.
     pub fn static_max(&self, name: &str, context: &Set) -> Result<Affine> {
         self.static_extreme(name, context, End::Largest)
     }
 
-    /// One expression of parameters below which the dimension never is.
+    /// One expression of parameters that is a lower bound of the dimension.
     ///
     /// # Errors
     /// As [`Set::static_max`].
@@ -200,7 +200,7 @@ impl Set {
 
     fn find_static_extreme(&self, name: &str, context: &Set, end: End) -> Result<Affine> {
         let inside = self.join(context)?;
-        // All limits of a piece hold; of the values of several pieces some may.
+        // All bounds of one piece hold; of several pieces, any may be the extreme.
         let (mut candidates, all_hold) = match inside.limits_here(name, end) {
             Some((Some(_), limits)) if limits.is_empty() => return Err(self.unbounded(name, end, false)),
             Some((_, limits)) => (limits, true),
@@ -210,7 +210,7 @@ impl Set {
                 (values, single)
             }
         };
-        // Nothing is largest in an empty set; zero is as good as any.
+        // An empty set has no largest value; any will do.
         if candidates.is_empty() {
             return Ok(Affine::constant(0));
         }
@@ -222,7 +222,7 @@ impl Set {
             if !all_hold && !inside.constrain(&[beyond(&dimension, &candidate, end)?])?.is_empty()? {
                 continue;
             }
-            // Numbers come first and stay, unless another number is closer.
+            // Numbers come first and stay, unless another number is tighter.
             let closer = match &best {
                 None => true,
                 Some(best) if best.as_constant().is_some() && candidate.as_constant().is_none() => false,
@@ -235,18 +235,18 @@ impl Set {
         best.ok_or_else(|| self.unbounded(name, end, true))
     }
 
-    /// The largest number that the dimension has for any values of the parameters in `context`; `None` when there is none.
+    /// The largest value of the dimension over all values of the parameters in `context`; `None` if there is none.
     ///
     /// # Errors
-    /// [`IslError::UnknownName`] when the name is not a dimension.
+    /// [`IslError::UnknownName`] if the name is not a dimension.
     pub fn constant_max(&self, name: &str, context: &Set) -> Result<Option<i64>> {
         self.constant_extreme(name, context, End::Largest)
     }
 
-    /// The smallest number that the dimension has for any values of the parameters in `context`; `None` when there is none.
+    /// The smallest value of the dimension over all values of the parameters in `context`; `None` if there is none.
     ///
     /// # Errors
-    /// [`IslError::UnknownName`] when the name is not a dimension.
+    /// [`IslError::UnknownName`] if the name is not a dimension.
     pub fn constant_min(&self, name: &str, context: &Set) -> Result<Option<i64>> {
         self.constant_extreme(name, context, End::Smallest)
     }
@@ -269,7 +269,7 @@ fn beyond(a: &Affine, b: &Affine, end: End) -> Result<Constraint> {
     Ok(Constraint::not_negative(difference.add(&Affine::constant(-1))?))
 }
 
-/// What a constraint says about a name.
+/// The bound that a constraint puts on a name.
 fn add_bound(bounds: &mut Bounds, constraint: &Constraint, name: &str) -> Result<()> {
     let coefficient = constraint.affine.coefficient(name);
     if coefficient == 0 {

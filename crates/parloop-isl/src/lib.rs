@@ -1,5 +1,5 @@
-//! Sets of integers that affine constraints bound, as plain values. libisl, opened when it is first needed, answers the questions that
-//! take solving: values go in, values come out, and nothing of isl is seen outside this crate.
+//! Sets of integers bounded by affine constraints, as plain values. libisl, loaded on first use, answers the queries that need a solver:
+//! values go in, values come out, and isl is not visible outside this crate.
 
 mod affine;
 mod constraint;

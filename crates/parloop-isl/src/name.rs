@@ -1,4 +1,4 @@
-//! Names of integers, arrays, instructions and functions: shared text that is cheap to clone and to compare.
+//! Names of integers, arrays, instructions and functions: shared strings that are cheap to clone and compare.
 
 use std::borrow::Borrow;
 use std::fmt;

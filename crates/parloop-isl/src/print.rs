@@ -1,4 +1,4 @@
-//! Canonical text of expressions, constraints, sets and relations: what `parse` reads back as the same value.
+//! Canonical text of expressions, constraints, sets and relations: `parse` reads it back as the same value.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ impl fmt::Display for Atom {
     }
 }
 
-/// `a + 2*b - c + 3`: terms with their sizes, those with a plus first, and a number; `0` for nothing.
+/// `a + 2*b - c + 3`: terms with their magnitudes, positive ones first, and a constant; `0` if there are none.
 fn write_sum<'a>(f: &mut fmt::Formatter<'_>, terms: impl Iterator<Item = (&'a Atom, i128)> + Clone, constant: i128) -> fmt::Result {
     let mut first = true;
     for sign in [1, -1] {

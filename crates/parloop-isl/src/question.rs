@@ -1,6 +1,6 @@
-//! Questions about sets that take solving: parts, projections, comparisons. Limits and extremes are in `extreme.rs`.
+//! Queries about sets that need a solver: parts, projections, comparisons. Bounds and extremes are in `extreme.rs`.
 //!
-//! What a piece with small numbers needs is worked out here (`local`); everything else goes to libisl.
+//! Queries about a piece with small numbers are answered in `local`; everything else goes to libisl.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::constraint::{Constraint, ConstraintKind, Piece};
 use crate::error::{IslError, Result};
 use crate::local;
 use crate::name::Name;
-use crate::set::{Piecewise, Place, Set};
+use crate::set::{NamePosition, Piecewise, Set};
 use crate::solver::{Names, Question, SetHandle, ask, once};
 
 impl Set {
@@ -21,12 +21,12 @@ impl Set {
         Question { kind, set: self, other: None, names }
     }
 
-    /// Itself after some operations of isl's.
+    /// Applies operations of isl to the set.
     pub(crate) fn ask_for(&self, operations: impl for<'s> FnOnce(SetHandle<'s>) -> Result<SetHandle<'s>>) -> Result<Set> {
         ask(|solver| solver.store(operations(solver.load(self)?)?, self.names()))
     }
 
-    /// Its piece, when it has one alone, and that has no floors.
+    /// Its piece, if it has exactly one and that has no floors.
     pub(crate) fn plain_piece(&self) -> Option<&Piece> {
         match self.pieces() {
             [piece] if !piece.iter().any(|constraint| constraint.affine.has_floors()) => Some(piece),
@@ -34,12 +34,12 @@ impl Set {
         }
     }
 
-    /// With another piece in the place of its own; `None` is not a piece.
+    /// Replaces its piece; `None` gives the empty set.
     pub(crate) fn with_piece(&self, piece: Option<Piece>) -> Set {
         Set::from_pieces(self.params().to_vec(), self.dims().to_vec(), piece.into_iter().collect())
     }
 
-    /// Both with the same parameters, and dimensions in the same order.
+    /// Both sets with the same parameters, and dimensions in the same order.
     fn aligned(&self, other: &Set) -> Result<(Set, Set)> {
         if self.dims().len() != other.dims().len() || !self.dims().iter().all(|dim| other.has_dim(dim)) {
             return Err(IslError::DifferentDims { left: self.to_string(), right: other.to_string() });
@@ -47,7 +47,7 @@ impl Set {
         Ok((self.add_params(other.params()), other.add_params(self.params()).reorder_dims(self.dims())))
     }
 
-    /// A set of isl's making of two sets over the same dimensions.
+    /// Combines two sets over the same dimensions with isl.
     fn ask_with(
         &self,
         kind: &'static str,
@@ -62,9 +62,9 @@ impl Set {
     /// The points that are in one or the other, over the same dimensions.
     ///
     /// # Errors
-    /// [`IslError::DifferentDims`]; [`IslError::Missing`] without libisl, as for all questions.
+    /// [`IslError::DifferentDims`]; [`IslError::Missing`] without libisl, as for all queries.
     pub fn union(&self, other: &Set) -> Result<Set> {
-        // Without points on one side there is nothing to solve.
+        // If one side is empty, there is nothing to solve.
         let (left, right) = self.aligned(other)?;
         match (left.pieces(), right.pieces()) {
             ([], _) => return Ok(right),
@@ -82,7 +82,7 @@ impl Set {
         self.ask_with("subtract", other, |left, right| left.subtract(right).coalesce())
     }
 
-    /// Without those dimensions (or parameters): the points that some value of them completes.
+    /// Projects out those dimensions (or parameters).
     ///
     /// ```
     /// # use parloop_isl::Set;
@@ -101,8 +101,8 @@ impl Set {
         let mut params = BTreeSet::new();
         for name in names {
             match self.place_of(name)? {
-                Place::Dim(place) => dims.insert(place),
-                Place::Param(place) => params.insert(place),
+                NamePosition::Dim(place) => dims.insert(place),
+                NamePosition::Param(place) => params.insert(place),
             };
         }
         let without = |names: &[Name], gone: &BTreeSet<usize>| -> Vec<Name> {
@@ -129,7 +129,7 @@ impl Set {
         })
     }
 
-    /// With those dimensions alone, in that order.
+    /// Projects onto those dimensions, in that order.
     ///
     /// # Errors
     /// [`IslError::UnknownName`].
@@ -141,8 +141,8 @@ impl Set {
         Ok(self.project_out(&others)?.reorder_dims(names))
     }
 
-    /// A set with fewer constraints that is the same wherever `context` holds. Names mean the same in both: dimensions of the context
-    /// that are none of this set count as parameters.
+    /// A set with fewer constraints that equals this one wherever `context` holds. Names are shared: dimensions of the context that this
+    /// set does not have count as parameters.
     ///
     /// ```
     /// # use parloop_isl::Set;
@@ -195,7 +195,7 @@ impl Set {
         }
     }
 
-    /// Whether no values of the parameters give it a point.
+    /// Whether it is empty for all values of the parameters.
     ///
     /// # Errors
     /// [`IslError::Missing`], [`IslError::Isl`].
@@ -217,7 +217,7 @@ impl Set {
         }
     }
 
-    /// Whether each of its points is one of `other`.
+    /// Whether each of its points is in `other`.
     ///
     /// # Errors
     /// [`IslError::DifferentDims`]; [`IslError::Missing`], [`IslError::Isl`].
@@ -261,10 +261,10 @@ impl Set {
     /// `(m, r)` when each value of the dimension is `r` modulo `m`, for the largest such `m`; `(1, 0)` otherwise.
     ///
     /// # Errors
-    /// [`IslError::UnknownName`] when the name is not a dimension.
+    /// [`IslError::UnknownName`] if the name is not a dimension.
     pub fn stride(&self, name: &str) -> Result<(i64, Affine)> {
         let place = self.dim_place(name)?;
-        // Without equalities and floors all remainders are there.
+        // Without equalities and floors, all remainders occur.
         if self.plain_piece().is_some_and(|piece| piece.iter().all(|constraint| constraint.kind == ConstraintKind::NotNegative)) {
             return Ok((1, Affine::constant(0)));
         }
@@ -277,8 +277,7 @@ impl Set {
         if stride <= 1 || offset.mentions(name) { Ok((1, Affine::constant(0))) } else { Ok((stride, offset)) }
     }
 
-    /// What a dimension is equal to, in terms of the other dimensions and the parameters, if it has one value for each of theirs that one
-    /// expression gives.
+    /// The value of a dimension in terms of the other dimensions and the parameters, if they determine it by a single expression.
     ///
     /// ```
     /// # use parloop_isl::Set;
@@ -289,7 +288,7 @@ impl Set {
     /// ```
     ///
     /// # Errors
-    /// [`IslError::UnknownName`] when the name is not a dimension.
+    /// [`IslError::UnknownName`] if the name is not a dimension.
     pub fn solve_for(&self, name: &str) -> Result<Option<Affine>> {
         self.dim_place(name)?;
         let others: Vec<Name> = self.dims().iter().filter(|dim| *dim != name).cloned().collect();
@@ -323,13 +322,13 @@ impl Set {
     /// ```
     ///
     /// # Errors
-    /// [`IslError::SameName`] when two of the new names are the same, or one is a parameter.
+    /// [`IslError::SameName`] if two of the new names are the same, or one is a parameter.
     pub fn image(&self, functions: &[(Name, Affine)]) -> Result<Set> {
         let mut seen: BTreeSet<&Name> = self.params().iter().collect();
         if let Some((name, _)) = functions.iter().find(|(name, _)| !seen.insert(name)) {
             return Err(IslError::SameName { name: name.to_string(), set: self.to_string() });
         }
-        // A sign that no name in text has keeps old dimensions apart from new ones.
+        // A character that names cannot contain keeps old dimensions apart from new ones.
         let apart = |name: &Name| self.has_dim(name).then(|| Name::from(format!("{name}'")));
         let old = self.rename(&apart)?;
         let new: Vec<Name> = functions.iter().map(|(name, _)| name.clone()).collect();
@@ -351,12 +350,12 @@ impl Set {
     }
 }
 
-/// Whether each piece of a set is inside one of another's, as far as it is found without isl.
+/// Whether each piece of a set is inside a piece of another, as far as can be decided without isl.
 fn is_within(set: &Set, other: &Set) -> Option<bool> {
     let mut all = Some(true);
     for piece in set.pieces() {
         let inside = match other.pieces() {
-            // A piece that is in none of several can still be in all of them together.
+            // A piece that is inside none of several can still be inside their union.
             [] => local::is_empty(piece),
             [only] => local::is_within(piece, only),
             several => several.iter().any(|other| local::is_within(piece, other) == Some(true)).then_some(true),
@@ -370,7 +369,7 @@ fn is_within(set: &Set, other: &Set) -> Option<bool> {
     all
 }
 
-/// What an equality with a coefficient of 1 or -1 gives for a name.
+/// The value that an equality with a coefficient of 1 or -1 gives for a name.
 fn solved(constraint: &Constraint, name: &str) -> Option<Result<Affine>> {
     let coefficient = constraint.affine.coefficient(name);
     if constraint.kind != ConstraintKind::Zero || coefficient.abs() != 1 {

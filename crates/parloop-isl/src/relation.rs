@@ -6,7 +6,7 @@ use crate::name::Name;
 use crate::set::Set;
 use crate::solver::ask;
 
-/// Pairs of points. Names of inputs, outputs and parameters are distinct.
+/// A set of pairs of points. Names of inputs, outputs and parameters are distinct.
 ///
 /// ```
 /// use parloop_isl::{Relation, Set};
@@ -25,17 +25,17 @@ pub struct Relation {
 }
 
 impl Relation {
-    /// Of a set over the inputs, then the outputs.
+    /// From a set over the inputs, then the outputs.
     pub(crate) fn of(inputs: Vec<Name>, outputs: Vec<Name>, pairs: Set) -> Relation {
         Relation { inputs, outputs, pairs }
     }
 
-    /// Those names.
+    /// Its names.
     pub fn inputs(&self) -> &[Name] {
         &self.inputs
     }
 
-    /// Those names.
+    /// Its names.
     pub fn outputs(&self) -> &[Name] {
         &self.outputs
     }
@@ -45,7 +45,7 @@ impl Relation {
         &self.pairs
     }
 
-    /// Whether each input goes with one output and each output with one input.
+    /// Whether it is one to one.
     ///
     /// # Errors
     /// [`IslError::Missing`], [`IslError::Isl`].
@@ -54,10 +54,10 @@ impl Relation {
             .map_err(|error| self.pairs.question("is_bijective", &[]).about(error))
     }
 
-    /// The outputs that go with the points of a set over the inputs; further dimensions of the set stay, in front of the outputs.
+    /// The image of a set over the inputs; other dimensions of the set stay, before the outputs.
     ///
     /// # Errors
-    /// [`IslError::UnknownName`] when the set lacks an input; [`IslError::SameName`] when it has a name that is one of the outputs.
+    /// [`IslError::UnknownName`] if the set lacks an input; [`IslError::SameName`] if it has a name that is one of the outputs.
     pub fn apply(&self, set: &Set) -> Result<Set> {
         for name in &self.inputs {
             set.dim_place(name)?;
@@ -68,7 +68,7 @@ impl Relation {
         set.join(&self.pairs)?.project_out(&self.inputs)
     }
 
-    /// Each input as an expression of the outputs and parameters, if it is one.
+    /// Each input as an expression of the outputs and parameters, if possible.
     ///
     /// # Errors
     /// [`IslError::Missing`], [`IslError::Isl`].

@@ -1,5 +1,5 @@
-//! Sets: unions of pieces, each bounded by affine constraints, over named dimensions and parameters. Here is what needs no solver;
-//! `question.rs` asks the solver.
+//! Sets: unions of pieces, each bounded by affine constraints, over named dimensions and parameters. This module has the operations that
+//! need no solver; `question.rs` has the others.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use crate::constraint::{normalise, normalise_pieces};
 use crate::error::{IslError, Result};
 use crate::name::Name;
 
-/// A join of more pieces than this is refused: the number of pieces is the product of those of the operands.
+/// A join with more pieces than this is refused: the number of pieces is the product of those of the operands.
 const MAX_PIECES: usize = 4096;
 
 /// A set of integer points: for each value of its parameters, the values of its dimensions. Names are unique among both.
 ///
-/// `==` compares how sets are written: constraints are sorted, divided by what divides them, and each expression has at most one limit on
-/// either side, but no solver is asked. [`Set::is_equal`] compares the points. Parameters are in alphabetical order.
+/// `==` compares the representation: constraints are sorted and divided by common factors, and each expression has at most one bound on
+/// either side, but no solver is used. [`Set::is_equal`] compares the points. Parameters are in alphabetical order.
 ///
 /// ```
 /// use parloop_isl::Set;
@@ -34,11 +34,11 @@ pub struct Set {
     pieces: Arc<[Piece]>,
 }
 
-/// A value that is given by one expression in each of some parts of the parameters' space.
+/// A value given by one expression in each of several parts of the parameter space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piecewise(pub Vec<(Set, Affine)>);
 
-/// One limit of a dimension: `ceil(affine / divisor)` from below, `floor(affine / divisor)` from above; the divisor is at least 1.
+/// One bound of a dimension: `ceil(affine / divisor)` from below, `floor(affine / divisor)` from above; the divisor is at least 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct Bound {
@@ -46,7 +46,7 @@ pub struct Bound {
     pub divisor: i64,
 }
 
-/// The limits of a dimension in a set of one piece: it is at least each of `lower` and at most each of `upper`.
+/// The bounds of a dimension in a set of one piece: it is at least each of `lower` and at most each of `upper`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct Bounds {
@@ -70,7 +70,7 @@ impl Set {
         Set::from_raw(Vec::new(), dims.to_vec(), [constraints])
     }
 
-    /// Of pieces that are in normal form, whose names are all among the parameters and dimensions.
+    /// From normalised pieces whose names are all parameters or dimensions.
     pub(crate) fn from_pieces(mut params: Vec<Name>, dims: Vec<Name>, pieces: Vec<Piece>) -> Set {
         params.retain(|name| !dims.contains(name));
         params.sort_unstable();
@@ -78,7 +78,7 @@ impl Set {
         Set { params, dims, pieces: normalise_pieces(pieces).into() }
     }
 
-    /// Of any pieces; names in them that are not dimensions become parameters.
+    /// From any pieces; names in them that are not dimensions become parameters.
     pub(crate) fn from_raw(params: Vec<Name>, dims: Vec<Name>, pieces: impl IntoIterator<Item = Piece>) -> Set {
         let mut names: BTreeSet<Name> = params.into_iter().collect();
         let mut normal = Vec::new();
@@ -122,8 +122,8 @@ impl Set {
         names
     }
 
-    /// The points of both, by name: what is a dimension in either is one of the result. Sets over the same dimensions are intersected;
-    /// a set without dimensions restricts the parameters.
+    /// The points of both, by name: a dimension of either is a dimension of the result. Sets over the same dimensions are intersected; a
+    /// set without dimensions restricts the parameters.
     ///
     /// # Errors
     /// [`IslError::TooLarge`] for more than some thousand pieces.
@@ -135,7 +135,7 @@ impl Set {
         dims.extend(other.dims.iter().filter(|dim| !self.dims.contains(dim)).cloned());
         let params = [&self.params[..], &other.params].concat();
         let is_universe = |set: &Set| matches!(set.pieces(), [piece] if piece.is_empty());
-        // The normal form of both is that of one when the other says nothing.
+        // If one has no constraints, the other is already the normal form.
         let pieces = if is_universe(other) {
             self.pieces.to_vec()
         } else if is_universe(self) {
@@ -147,7 +147,7 @@ impl Set {
         Ok(Set::from_pieces(params, dims, pieces))
     }
 
-    /// With further constraints, whose unknown names become parameters.
+    /// Adds constraints, whose unknown names become parameters.
     ///
     /// # Errors
     /// As [`Set::join`].
@@ -155,7 +155,7 @@ impl Set {
         self.join(&Set::bounded(&[], constraints.to_vec()))
     }
 
-    /// With further dimensions, without bounds; parameters of that name become dimensions.
+    /// Adds unbounded dimensions; parameters of the same name become dimensions.
     pub fn add_dims(&self, names: &[Name]) -> Set {
         let mut result = self.clone();
         for name in names {
@@ -167,35 +167,35 @@ impl Set {
         result
     }
 
-    /// With those dimensions as parameters.
+    /// Turns those dimensions into parameters.
     pub fn to_params(&self, names: &[Name]) -> Set {
         let (moved, dims): (Vec<Name>, Vec<Name>) = self.dims.iter().cloned().partition(|dim| names.contains(dim));
         Set { params: sorted([&self.params[..], &moved].concat()), dims, pieces: self.pieces.clone() }
     }
 
-    /// With further parameters, which nothing bounds; names that it has stay what they are.
+    /// Adds unbounded parameters; existing names stay what they are.
     pub fn add_params(&self, names: &[Name]) -> Set {
         let mut params = [&self.params[..], names].concat();
         params.retain(|name| !self.dims.contains(name));
         Set { params: sorted(params), dims: self.dims.clone(), pieces: self.pieces.clone() }
     }
 
-    /// Without the parameters that no constraint mentions.
+    /// Removes the parameters that no constraint mentions.
     pub fn drop_unused_params(&self) -> Set {
         Set { params: self.used_params().into_iter().collect(), dims: self.dims.clone(), pieces: self.pieces.clone() }
     }
 
-    /// With its dimensions in another order; those that are not named come last.
+    /// Reorders its dimensions; those that are not named come last.
     pub fn reorder_dims(&self, order: &[Name]) -> Set {
         let mut dims: Vec<Name> = order.iter().filter(|name| self.has_dim(name)).cloned().collect();
         dims.extend(self.dims.iter().filter(|dim| !order.contains(dim)).cloned());
         Set { params: self.params.clone(), dims, pieces: self.pieces.clone() }
     }
 
-    /// With other names for dimensions and parameters; `None` keeps one.
+    /// Renames dimensions and parameters; `None` keeps a name.
     ///
     /// # Errors
-    /// [`IslError::SameName`] when two names would become one; [`IslError::Overflow`].
+    /// [`IslError::SameName`] if two names would become one; [`IslError::Overflow`].
     pub fn rename(&self, new: &dyn Fn(&Name) -> Option<Name>) -> Result<Set> {
         let renamed = |names: &[Name]| names.iter().map(|name| new(name).unwrap_or_else(|| name.clone())).collect::<Vec<Name>>();
         let (params, dims) = (renamed(&self.params), renamed(&self.dims));
@@ -208,8 +208,8 @@ impl Set {
         Ok(Set::from_raw(params, dims, pieces))
     }
 
-    /// With an expression in the place of a dimension or parameter, which is gone from the result unless the expression mentions it.
-    /// Names of the expression that the set does not know become parameters.
+    /// Replaces a dimension or parameter by an expression. The name is removed unless the expression mentions it. Unknown names of the
+    /// expression become parameters.
     ///
     /// # Errors
     /// [`IslError::UnknownName`]; [`IslError::Overflow`].
@@ -224,7 +224,7 @@ impl Set {
         Ok(Set::from_raw(params, without(&self.dims), pieces))
     }
 
-    /// Whether the point (values of all parameters and dimensions) is in it; asks nobody. `None` when a value is missing.
+    /// Whether the point (values of all parameters and dimensions) is in it; needs no solver. `None` if a value is missing.
     pub fn contains(&self, point: &dyn Fn(&Name) -> Option<i64>) -> Option<bool> {
         for piece in self.pieces.iter() {
             let mut all = true;
@@ -238,29 +238,29 @@ impl Set {
         Some(false)
     }
 
-    /// Where a name is among the dimensions (`Ok(place)`) or the parameters (`Err(place)`).
-    pub(crate) fn place_of(&self, name: &str) -> Result<Place> {
+    /// The position of a name among the dimensions (`Ok(position)`) or the parameters (`Err(position)`).
+    pub(crate) fn place_of(&self, name: &str) -> Result<NamePosition> {
         if let Some(place) = self.dims.iter().position(|dim| dim == name) {
-            return Ok(Place::Dim(place));
+            return Ok(NamePosition::Dim(place));
         }
         match self.params.iter().position(|param| param == name) {
-            Some(place) => Ok(Place::Param(place)),
+            Some(place) => Ok(NamePosition::Param(place)),
             None => Err(IslError::UnknownName { name: name.to_string(), set: self.to_string() }),
         }
     }
 
-    /// Where a name is among the dimensions.
+    /// The position of a name among the dimensions.
     pub(crate) fn dim_place(&self, name: &str) -> Result<usize> {
         match self.place_of(name)? {
-            Place::Dim(place) => Ok(place),
-            Place::Param(_) => Err(IslError::UnknownName { name: name.to_string(), set: self.to_string() }),
+            NamePosition::Dim(place) => Ok(place),
+            NamePosition::Param(_) => Err(IslError::UnknownName { name: name.to_string(), set: self.to_string() }),
         }
     }
 }
 
-/// Where a name of a set is.
+/// The position of a name in a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum NamePosition {
     Dim(usize),
     Param(usize),
 }

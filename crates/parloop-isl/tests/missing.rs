@@ -1,4 +1,4 @@
-//! Without libisl: what needs no solver works, and what does says how to get it. A process of its own, since a library stays open.
+//! Without libisl: what needs no solver works, and other errors say how to get it. A separate process, since a library stays open.
 
 use parloop_isl::{IslError, Set};
 

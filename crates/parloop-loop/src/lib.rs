@@ -1,13 +1,12 @@
-//! `loop` knows users.
+//! `loop` is the public face of the loop compiler.
 //!
-//! Loop kernels: what to compute over which integers, transformed, scheduled and written for one target. The way of the data: text →
-//! [`parse`] → [`create`] (a [`LoopKernel`](syntax::LoopKernel) in a [`Program`](syntax::Program)) → transformations → [`prepare`]
-//! (callables resolved, types and descriptors inferred, reductions realised, checks, schedule) → [`lower`] (a C-like tree) → [`target`]
-//! (text and launches) → [`run`].
+//! Loop kernels: what to compute over which integers, transformed, scheduled and written for one target. The data flow: text → [`parse`] →
+//! [`create`] (a [`LoopKernel`](syntax::LoopKernel) in a [`Program`](syntax::Program)) → transformations → [`prepare`] (callables resolved,
+//! types and descriptors inferred, reductions realised, checks, schedule) → [`lower`] (a C-like tree) → [`target`] (text and launches) →
+//! [`run`].
 //!
-//! The layers are crates of their own, and their modules are found here: `parloop-ir` knows what a kernel is, `parloop-analysis` what may
-//! happen before what, `parloop-transform` how to say the same thing differently, `parloop-create` what people leave out, and
-//! `parloop-codegen` machines.
+//! The layers are separate crates, whose modules are re-exported here: `parloop-ir` defines kernels, `parloop-analysis` finds dependences,
+//! `parloop-transform` rewrites kernels, `parloop-create` completes what people write, and `parloop-codegen` generates code.
 
 pub mod error;
 pub mod file;
@@ -28,7 +27,7 @@ pub mod syntax {
     pub use parloop_ir::syntax::*;
 }
 
-/// Callables: everything that an expression or an instruction can call, as one trait, and where names are looked up.
+/// Callables: everything that an expression or an instruction can call, as one trait, and name look-up.
 pub mod callable {
     pub use parloop_codegen::c_function::{Access, CFunction, SourceOptions};
     pub use parloop_ir::callable::*;
@@ -36,7 +35,7 @@ pub mod callable {
     pub use parloop_ir::program::{called_by, reachable};
 }
 
-/// What programs can do beyond being looked at: [`transform`](prelude::Transform::transform) and its like,
+/// Traits with the methods of programs: [`transform`](prelude::Transform::transform) and similar,
 /// [`generate`](prelude::Generate::generate), [`compile`](prelude::Compile::compile).
 pub mod prelude {
     pub use crate::methods::Transform;

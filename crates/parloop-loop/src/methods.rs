@@ -1,6 +1,6 @@
-//! Transformations as methods of programs, for chains: each is done on the program's only entry point.
+//! Transformations as methods of programs, for chaining: each applies to the program's only entry point.
 //!
-//! Those used most are here; [`Transform::transform`] takes any other.
+//! The most common ones are here; [`Transform::transform`] takes any other.
 
 use std::sync::Arc;
 
@@ -35,10 +35,10 @@ fn names(given: impl IntoIterator<Item = impl Into<Name>>) -> Vec<Name> {
 /// ```
 ///
 /// # Errors
-/// Of each method: [`LoopError::NoEntry`] when there is no entry point or more than one, and [`LoopError::Transform`] with what the
-/// transformation says. The program stays as it is.
+/// Of each method: [`LoopError::NoEntry`] if there is no entry point or more than one, and [`LoopError::Transform`] with the error of the
+/// transformation. The program stays unchanged.
 pub trait Transform {
-    /// With its kernel changed by any transformation.
+    /// Applies any transformation to its kernel.
     ///
     /// ```
     /// use parloop_loop::{create::make_kernel, prelude::*, transform::simplify_indices};

@@ -33,11 +33,11 @@ pub struct Generated {
     pub lowered: Lowered,
     /// Its source, and how it is launched.
     pub code: Code,
-    /// For whom.
+    /// The target.
     pub target: Target,
-    /// Orders of instances that may be lost: only the data knows.
+    /// Orders of instances that may be lost, depending on the data.
     pub doubts: BTreeSet<Doubt>,
-    /// What is an error unless the options of the kernel say that it does no harm.
+    /// Errors that the options of the kernel turn into warnings.
     pub warnings: Vec<CheckError>,
     /// Indices that each call compares with the lengths of arrays.
     pub bounds: Vec<CallBound>,
@@ -47,7 +47,7 @@ pub struct Generated {
 
 type Pass = fn(&Program, Target) -> Result<Program, LoopError>;
 
-/// What is done to every program before it is scheduled.
+/// The passes of every program before it is scheduled.
 const PREPARE: &[Pass] = &[
     expand_rules,
     inline_parallel_callees,
@@ -61,10 +61,10 @@ const PREPARE: &[Pass] = &[
     infer_descriptors,
 ];
 
-/// The program with all names resolved, all types known, no reductions left, and every temporary in its memory.
+/// Resolves all names, infers all types, realises all reductions, and gives every temporary an address space.
 ///
 /// # Errors
-/// What the first failing pass says.
+/// The error of the first failing pass.
 pub fn prepare(program: &Program, target: Target) -> Result<Program, LoopError> {
     PREPARE.iter().try_fold(program.clone(), |program, pass| pass(&program, target))
 }
@@ -95,7 +95,7 @@ fn realize_reductions(program: &Program, target: Target) -> Result<Program, Loop
         let has_any = kernel.instructions.iter().any(|instruction| !instruction.reduction_inames().is_empty());
         has_any.then(|| reduce::realize(kernel, &Realization::default(), &type_of)).transpose().map_err(LoopError::from)
     })?;
-    // Accumulators, and calls that were inside of reductions, get their types.
+    // Accumulators, and calls that were inside reductions, get their types.
     if realized == *program { Ok(realized) } else { infer_types(&realized, target) }
 }
 
@@ -134,10 +134,10 @@ fn each_kernel(program: &Program, change: impl Fn(&LoopKernel) -> Result<Option<
     Ok(changed)
 }
 
-/// The code of a kernel of the program, and of all that it calls.
+/// Generates the code of a kernel of the program, and of everything it calls.
 ///
 /// # Errors
-/// What the first failing pass says.
+/// The error of the first failing pass.
 pub fn generate(program: &Program, entry: &str, target: Target) -> Result<Generated, LoopError> {
     let mut only = program.clone();
     only.entrypoints.retain(|name| name == entry);
@@ -169,7 +169,7 @@ pub fn generate(program: &Program, entry: &str, target: Target) -> Result<Genera
     Ok(Generated { kernel: schedule.kernel.clone(), program, schedule, lowered, code, target, source: only, doubts, warnings, bounds })
 }
 
-/// A program that can be made with indices of 64 bits.
+/// A program that can be regenerated with 64-bit indices.
 #[derive(Clone, Debug)]
 pub(crate) struct Wider {
     source: Program,
@@ -196,12 +196,12 @@ impl Wider {
     }
 }
 
-/// Code as a method of programs.
+/// Code generation as a method of programs.
 pub trait Generate {
     /// The code of its kernel.
     ///
     /// # Errors
-    /// Why there is none; see [`LoopError`].
+    /// If code cannot be generated; see [`LoopError`].
     fn generate(&self, target: Target) -> Result<Generated, LoopError>;
 }
 
@@ -212,11 +212,11 @@ impl Generate for Program {
 }
 
 impl Generated {
-    /// The code of the same kernel with indices of 64 bits, for sizes that need them. Arrays keep their types, and so do numbers whose type
-    /// the user gave; sizes that have none take that of indices.
+    /// The code of the same kernel with 64-bit indices, for sizes that need them. Arrays keep their types, and so do numbers whose type the
+    /// user gave; other sizes take the index type.
     ///
     /// # Errors
-    /// What the first failing pass says.
+    /// The error of the first failing pass.
     pub fn widened(&self) -> Result<Generated, LoopError> {
         self.wider().generate()
     }
@@ -232,7 +232,7 @@ impl Generated {
     /// The first and the last value of an iname that the host loops over, in terms of the parameters and of the host loops `around` it.
     ///
     /// # Errors
-    /// When the solver has no answer.
+    /// If the solver fails.
     pub fn host_bounds(&self, iname: &Name, around: &[Name]) -> Result<(Expr, Expr), LoopError> {
         let bounds = lower::host_limits(&self.kernel, iname, around)?;
         let first = |bound: &Bound| {

@@ -81,7 +81,7 @@ impl Memory {
         self.inner.offset()
     }
 
-    /// Its size in bytes.
+    /// What it takes.
     #[getter]
     fn nbytes(&self) -> usize {
         self.inner.len()
@@ -121,7 +121,7 @@ impl PinnedMemory {
         self.inner.pointer() as usize
     }
 
-    /// Its size in bytes.
+    /// What it takes.
     #[getter]
     fn nbytes(&self) -> usize {
         self.inner.len()

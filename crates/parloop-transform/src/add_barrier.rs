@@ -11,7 +11,7 @@ use parloop_isl::Name;
 use super::add_dependency::{AddDependencyError, add_dependency};
 use super::replace::{self, InameError};
 
-/// A barrier, and where it stands.
+/// A barrier, and where it goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Barrier {
     /// The instructions before it.
@@ -20,18 +20,18 @@ pub struct Barrier {
     pub after: Query,
     /// Among which work items: all of a launch, or those of a group.
     pub scope: SyncScope,
-    /// Which memory it makes seen; `None`: that of its scope.
+    /// The memory that it makes visible; `None`: that of its scope.
     pub memory: Option<MemoryKind>,
-    /// What its id starts with; `None`: `g_barrier` or `l_barrier`.
+    /// The prefix of its id; `None`: `g_barrier` or `l_barrier`.
     pub id: Option<Name>,
-    /// The inames that it is within.
+    /// The inames in which it runs.
     pub within_inames: BTreeSet<Name>,
-    /// Names of the user's.
+    /// User-defined tags.
     pub tags: BTreeSet<Name>,
 }
 
 impl Barrier {
-    /// A barrier for all work items of a launch between those instructions, outside of all loops.
+    /// A barrier for all work items of a launch between those instructions, outside all loops.
     pub fn global(before: Query, after: Query) -> Barrier {
         Barrier { before, after, scope: SyncScope::Global, memory: None, id: None, within_inames: BTreeSet::new(), tags: BTreeSet::new() }
     }
@@ -47,17 +47,17 @@ impl Barrier {
 #[non_exhaustive]
 pub enum AddBarrierError {
     /// A barrier is local or global.
-    #[error("a barrier is for the work items of a group or for all: `local` or `global`, not `any`")]
+    #[error("a barrier is `local` (the work items of a group) or `global` (all work items), not `any`")]
     Scope,
-    /// No instruction comes before it.
-    #[error("no instruction of kernel `{kernel}` matches `{query}`, so none comes before the barrier")]
+    /// There is nothing before it.
+    #[error("no instruction of kernel `{kernel}` matches `{query}`, so there is nothing before the barrier")]
     NothingBefore {
         /// The kernel.
         kernel: Name,
         /// The query.
         query: Query,
     },
-    /// There is no such iname.
+    /// Unknown iname.
     #[error(transparent)]
     Iname(#[from] InameError),
     /// The instructions after it cannot come after it.
@@ -65,7 +65,7 @@ pub enum AddBarrierError {
     Dependency(#[from] AddDependencyError),
 }
 
-/// Adds a barrier that comes after the instructions that one query finds and before those that another one finds.
+/// Adds a barrier after the instructions that one query selects and before those that another selects.
 ///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, parse, transform::{Barrier, add_barrier}};
@@ -76,7 +76,7 @@ pub enum AddBarrierError {
 /// ```
 ///
 /// # Errors
-/// When a query finds none, an instruction after the barrier comes before one that is before it, or there is no such iname.
+/// If a query finds none, an instruction after the barrier must run before one that is before it, or there is no such iname.
 pub fn add_barrier(kernel: &LoopKernel, barrier: &Barrier) -> Result<LoopKernel, AddBarrierError> {
     let (base, memory) = match barrier.scope {
         SyncScope::Global => ("g_barrier", MemoryKind::Global),
@@ -101,7 +101,7 @@ pub fn add_barrier(kernel: &LoopKernel, barrier: &Barrier) -> Result<LoopKernel,
     };
     let mut result = kernel.clone();
     result.instructions.push(Arc::new(instruction));
-    // The barrier itself has no part in what comes after it.
+    // The barrier itself does not count.
     let after = Query::And(Box::new(barrier.after.clone()), Box::new(Query::Not(Box::new(Query::Id(Glob::new(&id))))));
     if !kernel.instructions.iter().any(|instruction| barrier.after.matches(kernel, instruction)) {
         return Err(AddDependencyError::NoDependent { kernel: kernel.name.clone(), query: barrier.after.clone() }.into());

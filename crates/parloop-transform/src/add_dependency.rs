@@ -1,4 +1,4 @@
-//! `add_dependency`: instructions that come before others.
+//! `add_dependency`: makes instructions depend on others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use super::rewrite::Scope;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddDependencyError {
-    /// No instruction is to depend on anything.
-    #[error("no instruction of kernel `{kernel}` matches `{query}`, so none gets the dependency")]
+    /// No instruction gets the dependency.
+    #[error("no instruction of kernel `{kernel}` matches `{query}`, so there is nothing to add the dependency to")]
     NoDependent {
         /// The kernel.
         kernel: Name,
@@ -23,7 +23,7 @@ pub enum AddDependencyError {
         query: Query,
     },
     /// There is nothing to depend on.
-    #[error("no instruction of kernel `{kernel}` matches `{query}`, so there is none to depend on")]
+    #[error("no instruction of kernel `{kernel}` matches `{query}`, so there is nothing to depend on")]
     NoDependency {
         /// The kernel.
         kernel: Name,
@@ -31,16 +31,16 @@ pub enum AddDependencyError {
         query: Query,
     },
     /// An instruction would come before itself.
-    #[error("instruction `{dependent}` cannot depend on `{dependency}`, which comes after it by its own dependencies")]
+    #[error("instruction `{dependent}` cannot depend on `{dependency}`, which already depends on it")]
     Cycle {
-        /// The instruction that was to get the dependency.
+        /// The instruction that would get the dependency.
         dependent: Name,
-        /// What it was to depend on.
+        /// The instruction it would depend on.
         dependency: Name,
     },
 }
 
-/// Lets the instructions that one query finds depend on all that another one finds, themselves left out.
+/// Makes the instructions that one query selects depend on all that another selects, except on themselves.
 ///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, parse, transform::add_dependency};
@@ -51,7 +51,7 @@ pub enum AddDependencyError {
 /// ```
 ///
 /// # Errors
-/// When a query finds none, or an instruction would come before itself.
+/// If a query finds none, or an instruction would come before itself.
 pub fn add_dependency(kernel: &LoopKernel, dependents: &Query, depends_on: &Query) -> Result<LoopKernel, AddDependencyError> {
     let found = |query: &Query| -> BTreeSet<Name> {
         kernel
@@ -84,18 +84,18 @@ pub fn add_dependency(kernel: &LoopKernel, dependents: &Query, depends_on: &Quer
         pairs.into_iter().find(|(dependent, dependency)| dependent != dependency && before(&result, dependency).contains(*dependent));
     match culprit {
         Some((dependent, dependency)) => Err(AddDependencyError::Cycle { dependent: dependent.clone(), dependency: dependency.clone() }),
-        // The cycle was there before.
+        // The cycle already existed.
         None => Ok(result),
     }
 }
 
-/// The kernel with its order as its meaning, where the kernel before was as created: dependencies say what instructions mean that had no
-/// order between them. Those that had one keep it.
+/// Makes the order of the kernel its meaning if the kernel was still as created: dependencies define the order of instructions that had
+/// none. Others keep theirs.
 fn in_new_order(before: &LoopKernel, after: LoopKernel) -> LoopKernel {
     if is_as_created(before) { created(after) } else { after }
 }
 
-/// Whether some instruction comes before itself.
+/// Whether there is a dependency cycle.
 fn has_cycle(kernel: &LoopKernel) -> bool {
     let mut waits_for: BTreeMap<&Name, usize> = kernel.instructions.iter().map(|instruction| (&instruction.id, 0)).collect();
     let mut after: BTreeMap<&Name, Vec<&Name>> = BTreeMap::new();
@@ -120,7 +120,7 @@ fn has_cycle(kernel: &LoopKernel) -> bool {
     done < kernel.instructions.len()
 }
 
-/// The instructions that come before one by its dependencies, and theirs.
+/// The transitive dependencies of an instruction.
 pub(super) fn before(kernel: &LoopKernel, id: &Name) -> BTreeSet<Name> {
     let by_id: BTreeMap<&Name, &Arc<Instruction>> = kernel.instructions.iter().map(|instruction| (&instruction.id, instruction)).collect();
     let mut found = BTreeSet::new();

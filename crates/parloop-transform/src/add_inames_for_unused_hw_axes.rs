@@ -1,4 +1,4 @@
-//! `add_inames_for_unused_hw_axes`: instructions that run on all axes of the hardware that the others use.
+//! `add_inames_for_unused_hw_axes`: runs instructions on all hardware axes that others use.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use parloop_isl::Name;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnusedAxesError {
-    /// Several inames are on the axis.
+    /// Several inames have the axis.
     #[error(
-        "`{instruction}` does not use hardware axis {axis}, on which there are {}; say which one it runs in: add_inames_to_insn",
+        "`{instruction}` does not use hardware axis {axis}, which {} have; choose one with add_inames_to_insn",
         .inames.iter().map(|iname| format!("`{iname}`")).collect::<Vec<_>>().join(" and ")
     )]
     Ambiguous {
@@ -26,8 +26,8 @@ pub enum UnusedAxesError {
     },
 }
 
-/// Lets each instruction that a query finds run in an iname of every axis of the hardware that some instruction uses. What it does is then
-/// said to be done by all work items.
+/// Runs each instruction that a query selects in an iname of every hardware axis that some instruction uses, so that all work items do the
+/// same.
 ///
 /// ```
 /// use parloop_loop::{create::make_kernel, matching::Query, transform::*};
@@ -39,7 +39,7 @@ pub enum UnusedAxesError {
 /// ```
 ///
 /// # Errors
-/// When several inames are on an axis that an instruction does not use.
+/// If several inames are on an axis that an instruction does not use.
 pub fn add_inames_for_unused_hw_axes(kernel: &LoopKernel, within: &Query) -> Result<LoopKernel, UnusedAxesError> {
     let axis_of = |iname: &Name| {
         let tags = kernel.inames.get(iname).into_iter().flat_map(|iname| &iname.tags);

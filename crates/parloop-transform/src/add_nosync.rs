@@ -12,17 +12,17 @@ use super::add_dependency::before;
 /// Which pairs of instructions need no barrier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoSync {
-    /// Among which work items.
+    /// The work items that wait.
     pub scope: SyncScope,
     /// The instructions that come first.
     pub source: Query,
     /// Those that come later.
     pub sink: Query,
-    /// Whether the first ones are told too.
+    /// Whether the first ones get the mark too.
     pub both_ways: bool,
-    /// Whether pairs that do not depend on each other, and do not conflict by their groups, count.
+    /// Whether pairs that neither depend on each other nor have conflicting groups count.
     pub force: bool,
-    /// Whether it is not a mistake if no pair is found.
+    /// Whether it is allowed that no pair is found.
     pub empty_ok: bool,
 }
 
@@ -33,12 +33,12 @@ impl NoSync {
     }
 }
 
-/// Why nothing was said about barriers.
+/// Why `nosync` cannot be added.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddNoSyncError {
-    /// A query finds no instruction.
-    #[error("no instruction of kernel `{kernel}` matches `{query}`, the {side} of a pair without a barrier")]
+    /// A query selects no instruction.
+    #[error("no instruction of kernel `{kernel}` matches `{query}`, the {side} of the nosync pair")]
     NoMatch {
         /// The kernel.
         kernel: Name,
@@ -49,7 +49,7 @@ pub enum AddNoSyncError {
     },
     /// No pair depends on each other.
     #[error(
-        "no instruction that matches `{sink}` depends on, or conflicts by its groups with, one that matches `{source_query}`; force it if it is meant nevertheless"
+        "no instruction that matches `{sink}` depends on, or has a conflicting group with, one that matches `{source_query}`; use `force` if it is intended"
     )]
     NoPair {
         /// The later ones.
@@ -59,7 +59,7 @@ pub enum AddNoSyncError {
     },
 }
 
-/// Says that pairs of instructions need no barrier between them, though they depend on each other.
+/// Declares that pairs of instructions need no barrier between them, although they depend on each other.
 ///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, parse, syntax::SyncScope, transform::{NoSync, add_nosync}};
@@ -71,7 +71,7 @@ pub enum AddNoSyncError {
 /// ```
 ///
 /// # Errors
-/// When a query finds no instruction, or no pair depends on each other, unless that is said to be right.
+/// If a query finds no instruction, or no pair depends on each other, unless that is allowed.
 pub fn add_nosync(kernel: &LoopKernel, nosync: &NoSync) -> Result<LoopKernel, AddNoSyncError> {
     let found = |query: &Query, side| {
         let found: Vec<&Arc<Instruction>> = kernel.instructions.iter().filter(|instruction| query.matches(kernel, instruction)).collect();

@@ -1,4 +1,4 @@
-//! `add_padding`: arrays with room between the parts along an axis.
+//! `add_padding`: pads the stride of an axis.
 
 use parloop_analysis::dependence::elements_share_memory;
 use parloop_analysis::facts::Facts;
@@ -12,11 +12,13 @@ use super::arrays::{UnknownArray, layout_of, set_layout};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddPaddingError {
-    /// There is no such array.
+    /// Unknown array.
     #[error("{0}")]
     UnknownArray(#[from] UnknownArray),
-    /// It has no such axis, or that has no stride of its own.
-    #[error("axis {axis} of `{array}` is {what}; only an axis whose stride follows from others, or is a constant, can be padded")]
+    /// The axis does not exist, or has no stride.
+    #[error(
+        "axis {axis} of `{array}` is {what}; only an axis with a stride that is computed from other axes, or is a constant, can be padded"
+    )]
     NoStride {
         /// The array.
         array: Name,
@@ -26,12 +28,12 @@ pub enum AddPaddingError {
         what: &'static str,
     },
     /// Elements share memory.
-    #[error("elements of `{array}` share memory by its strides, and the kernel writes to it, so that padding would change its numbers")]
+    #[error("elements of `{array}` share memory through its strides, and the kernel writes to it, so padding would change the results")]
     SharedElements {
         /// The array.
         array: Name,
     },
-    /// Not a multiple of anything.
+    /// The multiple is zero.
     #[error("`{array}` cannot be padded to multiples of 0 elements")]
     Zero {
         /// The array.
@@ -39,7 +41,7 @@ pub enum AddPaddingError {
     },
 }
 
-/// Makes the stride of an axis a multiple of so many elements. Who passes such an array passes one with these strides.
+/// Rounds the stride of an axis up to a multiple of the given number of elements. Callers must pass arrays with these strides.
 ///
 /// ```
 /// use parloop_loop::create::make_kernel;
@@ -58,29 +60,29 @@ pub fn add_padding(kernel: &LoopKernel, array: &Name, axis: usize, elements: u64
     }
     let layout = layout_of(kernel, array)?;
     let none = |what| AddPaddingError::NoStride { array: array.clone(), axis, what };
-    let axes = layout.axis_count().ok_or_else(|| none("not known"))?;
+    let axes = layout.axis_count().ok_or_else(|| none("unknown"))?;
     let mut tags = layout.tags(axes);
-    let tag = match tags.get(axis).ok_or_else(|| none("not there"))? {
+    let tag = match tags.get(axis).ok_or_else(|| none("out of range"))? {
         DimTag::Stride(Stride::Nested { level, pad_to }) => {
             DimTag::Stride(Stride::Nested { level: *level, pad_to: least_common_multiple(*pad_to, elements) })
         }
         DimTag::Stride(Stride::Fixed(stride)) => {
             let stride = fold::as_int(stride)
                 .and_then(|stride| u64::try_from(stride).ok())
-                .ok_or_else(|| none("of a stride that is not a constant"))?;
+                .ok_or_else(|| none("an axis whose stride is not a constant"))?;
             let padded = stride.div_ceil(elements) * elements;
-            // What lies outside of it would have to move.
+            // Axes outside it would have to move.
             let is_outer = |other: &DimTag| match other {
                 DimTag::Stride(Stride::Fixed(other)) => fold::as_int(other).is_none_or(|other| other as u64 > stride),
                 DimTag::Stride(_) => true,
                 _ => false,
             };
             if padded != stride && tags.iter().enumerate().any(|(at, other)| at != axis && is_outer(other)) {
-                return Err(none("inside of another"));
+                return Err(none("inside another"));
             }
             DimTag::Stride(Stride::Fixed(parloop_ir::syntax::Expr::int(padded as i64)))
         }
-        DimTag::Stride(Stride::Auto) => return Err(none("of a stride that each call finds")),
+        DimTag::Stride(Stride::Auto) => return Err(none("an axis whose stride each call determines")),
         DimTag::Separate => return Err(none("separate")),
         DimTag::Vector => return Err(none("a vector")),
     };

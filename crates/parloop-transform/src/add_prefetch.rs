@@ -1,6 +1,6 @@
-//! `add_prefetch`: what is read of an array over a sweep is fetched into a temporary first.
+//! `add_prefetch`: fetches what a sweep reads of an array into a temporary.
 //!
-//! It extracts a substitution rule for the reads and computes that ahead; here is what is particular to arrays.
+//! It extracts a substitution rule for the reads and precomputes it; this module has what is specific to arrays.
 
 use std::collections::BTreeSet;
 
@@ -15,28 +15,28 @@ use super::arrays::{UnknownArray, layout_of};
 use super::extract_subst::{ExtractSubst, ExtractSubstError, extract_subst};
 use super::precompute::{FetchTag, Precompute, PrecomputeError, precompute};
 
-/// What is fetched, for which sweep, and where to.
+/// What to fetch, for which sweep, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prefetch {
     /// The array.
     pub array: Name,
-    /// The inames through all values of which the reads are swept.
+    /// The inames over which the reads are swept.
     pub sweep_inames: Vec<Name>,
-    /// Indices that say what is fetched, where `:` is the whole axis; empty: those of all reads in the selected instructions.
+    /// Indices that select what is fetched, where `:` is the whole axis; empty: those of all reads in the selected instructions.
     pub footprint: Vec<Vec<Expr>>,
     /// Names for the loops that fetch, one for each axis; those that are not given are `a_dim_0` and so on.
     pub inames: Vec<Option<Name>>,
     /// The inames around these loops. `None`: those that the reads depend on.
     pub outer_inames: Option<BTreeSet<Name>>,
-    /// How these loops are run.
+    /// How these loops run.
     pub default_tag: FetchTag,
-    /// Whether the whole bounding box may be fetched, where what is read is not convex.
+    /// Whether the whole bounding box may be fetched if the footprint is not convex.
     pub bounding_box: bool,
     /// The name of the temporary; `None`: `a_fetch`.
     pub temporary: Option<Name>,
-    /// The memory of the temporary; `None`: found from how it is used.
+    /// The memory of the temporary; `None`: inferred from its use.
     pub space: Option<AddressSpace>,
-    /// The name of the rule that stands for a read while this runs; `None`: `a_fetch_rule`. The instruction is called so too.
+    /// The name of the intermediate rule for a read; `None`: `a_fetch_rule`. The instruction has the same name.
     pub rule: Option<Name>,
     /// The id of the instruction that fetches.
     pub instruction_id: Option<Name>,
@@ -45,7 +45,7 @@ pub struct Prefetch {
 }
 
 impl Prefetch {
-    /// All reads of an array over a sweep, with everything else chosen.
+    /// All reads of an array over a sweep, with defaults for everything else.
     pub fn new(array: impl Into<Name>, sweep_inames: impl IntoIterator<Item = impl Into<Name>>) -> Prefetch {
         Prefetch {
             array: array.into(),
@@ -64,14 +64,14 @@ impl Prefetch {
     }
 }
 
-/// Why an array cannot be fetched so.
+/// Why an array cannot be fetched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddPrefetchError {
-    /// There is no such array.
+    /// Unknown array.
     #[error("{0}")]
     UnknownArray(#[from] UnknownArray),
-    /// Nobody reads it.
+    /// No instruction reads it.
     #[error("no selected instruction of kernel `{kernel}` reads `{array}`")]
     NotRead {
         /// The kernel.
@@ -79,7 +79,7 @@ pub enum AddPrefetchError {
         /// The array.
         array: Name,
     },
-    /// A footprint with another number of indices.
+    /// A footprint with the wrong number of indices.
     #[error("`{array}` has {axes} axes, but a footprint has {indices} indices")]
     FootprintIndices {
         /// The array.
@@ -90,7 +90,7 @@ pub enum AddPrefetchError {
         indices: usize,
     },
     /// A slice that is not the whole axis.
-    #[error("index {axis} of a footprint of `{array}` is part of an axis; only `:`, the whole of it, can be fetched")]
+    #[error("index {axis} of a footprint of `{array}` selects part of an axis; only the whole axis, `:`, can be fetched")]
     PartialSlice {
         /// The array.
         array: Name,
@@ -98,15 +98,15 @@ pub enum AddPrefetchError {
         axis: usize,
     },
     /// The length of a whole axis is not affine.
-    #[error("the length of axis {axis} of `{array}` is not known or not affine, so `:` says nothing; write its indices")]
+    #[error("the length of axis {axis} of `{array}` is unknown or not affine, so `:` cannot be resolved; write the indices")]
     AxisLength {
         /// The array.
         array: Name,
         /// The axis, counted from 0.
         axis: usize,
     },
-    /// Names for more axes than there are.
-    #[error("`{array}` has {axes} axes, but {given} names for loops were given")]
+    /// More names than axes.
+    #[error("`{array}` has {axes} axes, but {given} loop names were given")]
     TooManyNames {
         /// The array.
         array: Name,
@@ -115,25 +115,25 @@ pub enum AddPrefetchError {
         /// The names.
         given: usize,
     },
-    /// The rule that stands for a read cannot be made.
+    /// The rule for a read cannot be created.
     #[error(transparent)]
     Extract(#[from] ExtractSubstError),
-    /// The values cannot be computed ahead.
+    /// The values cannot be precomputed.
     #[error("fetching `{array}`: {reason}{}", choose(.reads))]
     Precompute {
         /// The array.
         array: Name,
         /// Why not.
         reason: PrecomputeError,
-        /// The reads that were to be fetched together, where they are several.
+        /// The reads to fetch together, if there are several.
         reads: Vec<String>,
     },
-    /// A call of a rule does not fit it.
+    /// A call does not match its rule.
     #[error(transparent)]
     Rule(#[from] ExpandSubstError),
 }
 
-/// Fetches what is read of an array over a sweep into a temporary, from which the reads then take it.
+/// Fetches what a sweep reads of an array into a temporary, from which the instructions then read.
 ///
 /// ```
 /// use parloop_loop::create::make_kernel;
@@ -199,10 +199,10 @@ pub fn add_prefetch(kernel: &LoopKernel, what: &Prefetch) -> Result<LoopKernel, 
 fn choose(reads: &[String]) -> String {
     let Some(last) = reads.last() else { return String::new() };
     let all: Vec<String> = reads.iter().map(|read| format!("`{read}`")).collect();
-    format!("; {} are fetched together: to fetch one of them, write its indices, as in `add_prefetch \"{last}\"`", all.join(" and "))
+    format!("; {} are fetched together; to fetch only one, write its indices, as in `add_prefetch \"{last}\"`", all.join(" and "))
 }
 
-/// The reads of the array with different indices; none where there is one, or the footprint says which are meant.
+/// The reads of the array with different indices; none if there is only one, or if the footprint is given.
 fn different_reads(kernel: &LoopKernel, what: &Prefetch) -> Vec<String> {
     let mut reads: Vec<String> = Vec::new();
     let selected = kernel.instructions.iter().filter(|instruction| what.within.matches(kernel, instruction));
@@ -226,7 +226,7 @@ fn type_of(kernel: &LoopKernel, array: &Name) -> Option<Type> {
     }
 }
 
-/// The number of axes: of the shape if it is known, else of the first read.
+/// The number of axes: of the shape if known, else of the first read.
 fn axis_count(kernel: &LoopKernel, what: &Prefetch, layout: &Layout) -> Result<usize, AddPrefetchError> {
     if let Some(axes) = layout.axis_count() {
         return Ok(axes);
@@ -251,7 +251,7 @@ fn parameter_name(what: &Prefetch, layout: &Layout, axis: usize) -> String {
     }
 }
 
-/// A kernel in which whole axes are swept by inames of their own, which are of no use afterwards.
+/// A kernel in which separate, temporary inames sweep whole axes.
 struct Sweep {
     kernel: LoopKernel,
     sweep_inames: Vec<Name>,
@@ -297,7 +297,7 @@ fn range(iname: &Name, length: &Affine) -> Option<Set> {
     Some(Set::bounded(std::slice::from_ref(iname), vec![Constraint::not_negative(value), Constraint::not_negative(below)]))
 }
 
-/// Reads outside of the footprint become plain reads again.
+/// Reads outside the footprint become plain reads again.
 fn forget_rule(kernel: &mut LoopKernel, rule: &Name) -> Result<(), ExpandSubstError> {
     let Some(rule) = kernel.substitutions.get(rule).cloned() else { return Ok(()) };
     let rules = [(rule.name.clone(), rule.clone())].into();

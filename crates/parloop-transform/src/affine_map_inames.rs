@@ -1,11 +1,11 @@
-//! `affine_map_inames`: other inames by equations between the old ones and those that come.
+//! `affine_map_inames`: replaces inames by equations between old and new ones.
 
 use parloop_ir::syntax::LoopKernel;
 use parloop_isl::{Name, Relation};
 
 use super::map_domain::{MapDomainError, map_domain};
 
-/// Replaces inames by others that equations tie to them: [`map_domain`] with the equations as the relation.
+/// Replaces inames by others that are related by equations: [`map_domain`] with the equations as the relation.
 ///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, transform::affine_map_inames};
@@ -16,7 +16,7 @@ use super::map_domain::{MapDomainError, map_domain};
 /// ```
 ///
 /// # Errors
-/// As [`map_domain`]; and when an equation is none.
+/// As [`map_domain`]; and if an equation is invalid.
 pub fn affine_map_inames(kernel: &LoopKernel, old: &[Name], new: &[Name], equations: &[&str]) -> Result<LoopKernel, MapDomainError> {
     let list = |names: &[Name]| names.iter().map(Name::as_str).collect::<Vec<&str>>().join(", ");
     let conditions: Vec<String> = equations.iter().map(|equation| format!("({equation})")).collect();

@@ -11,26 +11,26 @@ use parloop_isl::Name;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AliasTemporariesError {
-    /// There is none of that name.
+    /// Unknown name.
     #[error("kernel `{kernel}` has no temporary `{name}`{near}")]
     UnknownTemporary {
         /// The kernel.
         kernel: Name,
-        /// The name asked for.
+        /// The name.
         name: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
-    /// It shares memory already.
-    #[error("`{name}` shares the memory `{storage}` already; leave it out")]
+    /// It already shares memory.
+    #[error("`{name}` already shares the memory `{storage}`; leave it out")]
     Shared {
         /// The temporary.
         name: Name,
         /// What it shares.
         storage: Name,
     },
-    /// It has values from the beginning, which another would overwrite.
-    #[error("`{name}` has values from the beginning, which another temporary would overwrite; leave it out")]
+    /// It has initial values, which another would overwrite.
+    #[error("`{name}` has initial values, which another temporary would overwrite; leave it out")]
     Initialized {
         /// The temporary.
         name: Name,
@@ -52,21 +52,21 @@ pub enum AliasTemporariesError {
 pub struct Aliases {
     /// The temporaries.
     pub names: Vec<Name>,
-    /// What the name of the memory begins with.
+    /// The prefix of the name of the memory.
     pub base_name_prefix: Name,
     /// Whether the schedule must keep their uses apart; if not, the kernel's dependencies do.
     pub synchronize_for_exclusive_use: bool,
 }
 
 impl Aliases {
-    /// Those, kept apart by the schedule.
+    /// Those temporaries, separated by the schedule.
     pub fn of(names: impl IntoIterator<Item = Name>) -> Aliases {
         let base_name_prefix = Name::from("temp_storage");
         Aliases { names: names.into_iter().collect(), base_name_prefix, synchronize_for_exclusive_use: true }
     }
 }
 
-/// The kernel with temporaries that share memory. Instructions of one are never between those of another.
+/// Makes temporaries share memory. Instructions of one never run between those of another.
 ///
 /// # Errors
 /// [`AliasTemporariesError`].

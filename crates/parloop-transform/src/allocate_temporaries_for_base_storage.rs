@@ -1,24 +1,24 @@
-//! `allocate_temporaries_for_base_storage`: temporaries that name a common memory have it, or memory of their own.
+//! `allocate_temporaries_for_base_storage`: gives temporaries with a common base storage shared or separate memory.
 //!
-//! Code for memory that is shared is made when a kernel is lowered. Here is decided whether it is shared, and whether it can be.
+//! Lowering generates the code for shared memory. This module decides whether it is shared, and checks that it can be.
 
 use parloop_ir::syntax::{AddressSpace, LoopKernel};
 use parloop_isl::Name;
 
-/// Why memory cannot be given so.
+/// Why memory cannot be given.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AllocateTemporariesError {
-    /// It has values from the beginning.
-    #[error("`{name}` has values from the beginning, so it cannot be part of `{storage}`")]
+    /// It has initial values.
+    #[error("`{name}` has initial values, so it cannot be part of `{storage}`")]
     Initialized {
         /// The temporary.
         name: Name,
         /// The memory.
         storage: Name,
     },
-    /// Parts of one memory are in different ones.
-    #[error("`{first}` and `{second}` are parts of `{storage}`, but live in different memories")]
+    /// Parts of one storage are in different address spaces.
+    #[error("`{first}` and `{second}` are parts of `{storage}`, but are in different address spaces")]
     SpacesDiffer {
         /// A temporary.
         first: Name,
@@ -34,7 +34,7 @@ pub enum AllocateTemporariesError {
 pub struct BaseStorage {
     /// Only those in that memory.
     pub only_space: Option<AddressSpace>,
-    /// Whether temporaries of one storage lie over each other; if not, each has memory of its own.
+    /// Whether temporaries of one storage overlap; if not, each has its own memory.
     pub aliased: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Arrays of a kernel by name, whether arguments or temporaries: finding one, putting another layout in its place, and naming an element.
+//! Arrays of a kernel by name, whether arguments or temporaries: finding one, replacing its layout, and naming an element.
 
 use std::fmt;
 
@@ -8,19 +8,19 @@ use parloop_ir::program::Program;
 use parloop_ir::syntax::{Argument, ArgumentKind, Layout, LoopKernel, Target, Type};
 use parloop_isl::Name;
 
-/// A name that is none of a kernel's arrays.
+/// Unknown array.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("kernel `{kernel}` has no array `{array}`{near}")]
 pub struct UnknownArray {
     /// The kernel.
     pub kernel: Name,
-    /// The name asked for.
+    /// The name.
     pub array: Name,
-    /// What may have been meant.
+    /// Names that may have been meant.
     pub near: Near,
 }
 
-/// The indices of an element, `None` where one is not known: `[1, 2]`.
+/// The indices of an element, `None` where unknown: `[1, 2]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ElementIndex(pub Vec<Option<i64>>);
 
@@ -46,7 +46,7 @@ pub(super) fn layout_of<'a>(kernel: &'a LoopKernel, array: &Name) -> Result<&'a 
     Err(UnknownArray { kernel: kernel.name.clone(), array: array.clone(), near })
 }
 
-/// The type of a temporary's elements: as declared, or as it is inferred from the kernel alone.
+/// The type of a temporary's elements: as declared, or as inferred from the kernel alone.
 pub(super) fn type_of_temporary(kernel: &LoopKernel, temporary: &Name) -> Option<Type> {
     let declared = kernel.temporaries.get(temporary).and_then(|temporary| temporary.ty.clone());
     declared.or_else(|| {
@@ -55,7 +55,7 @@ pub(super) fn type_of_temporary(kernel: &LoopKernel, temporary: &Name) -> Option
     })
 }
 
-/// Puts a layout in the place of an array's.
+/// Replaces the layout of an array.
 pub(super) fn set_layout(kernel: &mut LoopKernel, array: &Name, new: Layout) {
     if let Some(temporary) = kernel.temporaries.get_mut(array) {
         temporary.layout = new;

@@ -1,4 +1,4 @@
-//! `assignment_to_subst`: an assignment becomes a substitution rule, and what it assigned is computed where it is used.
+//! `assignment_to_subst`: turns an assignment into a substitution rule, so that its value is computed where it is used.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -26,11 +26,11 @@ use super::rule_inames::separate_rule_inames;
 pub struct AssignmentToSubst {
     /// The variable that is assigned.
     pub variable: Name,
-    /// Inames that the rule takes beside the indices of the left side.
+    /// Inames that the rule takes in addition to the indices of the left side.
     pub extra_arguments: Vec<Name>,
     /// The instructions whose reads are replaced; if others read the variable, the assignment stays.
     pub within: Query,
-    /// Whether an argument stays, though nobody uses it any more.
+    /// Whether an unused argument stays.
     pub force_retain_argument: bool,
 }
 
@@ -45,7 +45,7 @@ impl AssignmentToSubst {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AssignmentToSubstError {
-    /// Nobody assigns it.
+    /// No instruction assigns it.
     #[error("no instruction of kernel `{kernel}` assigns `{variable}`")]
     NotAssigned {
         /// The kernel.
@@ -54,7 +54,7 @@ pub enum AssignmentToSubstError {
         variable: Name,
     },
     /// A reader has no assignment before it.
-    #[error("instruction `{instruction}` reads `{variable}`, but waits for no assignment of it")]
+    #[error("instruction `{instruction}` reads `{variable}`, but does not depend on an assignment to it")]
     NoDefinition {
         /// The variable.
         variable: Name,
@@ -62,7 +62,7 @@ pub enum AssignmentToSubstError {
         instruction: Name,
     },
     /// A reader has several.
-    #[error("instruction `{instruction}` waits for two assignments of `{variable}`, `{first}` and `{second}`")]
+    #[error("instruction `{instruction}` depends on two assignments to `{variable}`, `{first}` and `{second}`")]
     TwoDefinitions {
         /// The variable.
         variable: Name,
@@ -73,8 +73,8 @@ pub enum AssignmentToSubstError {
         /// Another one.
         second: Name,
     },
-    /// What assigns it is not a plain assignment.
-    #[error("instruction `{instruction}` is {what}, so it is not a value that `{variable}` stands for")]
+    /// The definition is not a plain assignment.
+    #[error("instruction `{instruction}` is {what}, so `{variable}` cannot be replaced by its value")]
     NotPlain {
         /// The variable.
         variable: Name,
@@ -83,8 +83,8 @@ pub enum AssignmentToSubstError {
         /// What it is.
         what: &'static str,
     },
-    /// An index of the left side is not an iname of its own.
-    #[error("in `{instruction}` the index `{index}` of `{variable}` is not a variable of its own; use map_domain to make it one")]
+    /// An index of the left side is not a separate iname.
+    #[error("in `{instruction}` the index `{index}` of `{variable}` is not a separate variable; use map_domain to make it one")]
     Index {
         /// The variable.
         variable: Name,
@@ -93,8 +93,8 @@ pub enum AssignmentToSubstError {
         /// The index.
         index: Box<Expr>,
     },
-    /// The value depends on an iname that a reader is not within.
-    #[error("the value of `{variable}` in `{definition}` depends on `{iname}`, which `{instruction}` is not within")]
+    /// The value depends on an iname in which a reader does not run.
+    #[error("the value of `{variable}` in `{definition}` depends on `{iname}`, but `{instruction}` does not run in it")]
     OtherIname {
         /// The variable.
         variable: Name,
@@ -105,9 +105,9 @@ pub enum AssignmentToSubstError {
         /// The reader.
         instruction: Name,
     },
-    /// A reader sees what was there before the assignment.
+    /// A reader sees the value before the assignment.
     #[error(
-        "instruction `{instruction}` reads `{variable}{index}`, which `{definition}` does not assign; what it reads there is not the value of the assignment"
+        "instruction `{instruction}` reads `{variable}{index}`, which `{definition}` does not assign, so the value read is not that of the assignment"
     )]
     Uncovered {
         /// The variable.
@@ -116,19 +116,19 @@ pub enum AssignmentToSubstError {
         definition: Name,
         /// The reader.
         instruction: Name,
-        /// The indices of the element, where they are known.
+        /// The indices of the element, if known.
         index: ElementIndex,
     },
-    /// What was assigned to one element may be read in another.
+    /// A value assigned to one element may be read from another.
     #[error(
-        "elements of `{variable}` share memory by its strides, so an element may hold what was assigned to another one, which is not a rule of its indices"
+        "elements of `{variable}` share memory through its strides, so an element may hold a value assigned to another, which a rule cannot express"
     )]
     SharedElements {
         /// The variable.
         variable: Name,
     },
-    /// What the value is made of may change before it is used.
-    #[error("`{writer}` writes `{read}`, of which `{definition}` makes `{variable}`, between the assignment and its use")]
+    /// An input of the value may change before it is used.
+    #[error("`{writer}` writes `{read}`, from which `{definition}` computes `{variable}`, between the assignment and its use")]
     Changes {
         /// The variable.
         variable: Name,
@@ -136,11 +136,11 @@ pub enum AssignmentToSubstError {
         definition: Name,
         /// What it reads.
         read: Name,
-        /// Who writes that.
+        /// The instruction that writes that.
         writer: Name,
     },
     /// A reduction in the value runs over inames that an index of the left side bounds.
-    #[error("in `{instruction}` a reduction is bounded by `{iname}`, an index of `{variable}`, so its value is not a rule of that index")]
+    #[error("in `{instruction}`, `{iname}`, an index of `{variable}`, bounds a reduction, so a rule cannot take it as a parameter")]
     BoundsReduction {
         /// The variable.
         variable: Name,
@@ -149,13 +149,13 @@ pub enum AssignmentToSubstError {
         /// The index.
         iname: Name,
     },
-    /// The solver has no answer.
+    /// The solver failed.
     #[error(transparent)]
     Solver(#[from] IslError),
-    /// A call of a rule does not fit it.
+    /// A call does not match its rule.
     #[error(transparent)]
     Rule(#[from] ExpandSubstError),
-    /// The inames of the assignment cannot be taken away.
+    /// The inames of the assignment cannot be removed.
     #[error("{0}")]
     Inames(#[from] InameError),
 }
@@ -164,8 +164,8 @@ fn value_at(index: &Expr, point: &BTreeMap<Name, i64>) -> Option<i64> {
     to_affine(index)?.evaluate(&|name| point.get(name).copied())
 }
 
-/// Makes a substitution rule of an assignment and calls it where the variable is read. A value of another type than that of the variable is
-/// converted as the assignment did.
+/// Turns an assignment into a substitution rule and calls it where the variable is read. A value of another type is converted to that of
+/// the variable, as the assignment did.
 ///
 /// ```
 /// use parloop_loop::create::make_kernel;
@@ -226,7 +226,7 @@ pub fn assignment_to_subst(kernel: &LoopKernel, what: &AssignmentToSubst) -> Res
     drop_lost_inames(&before, separate_rule_inames(&result)?)
 }
 
-/// Inames that only the assignment was within are gone with it.
+/// Inames in which only the assignment ran are removed with it.
 fn drop_lost_inames(before: &LoopKernel, result: LoopKernel) -> Result<LoopKernel, AssignmentToSubstError> {
     let used = |kernel: &LoopKernel| -> BTreeSet<Name> {
         kernel.instructions.iter().flat_map(|known| known.within_inames.iter().cloned().chain(known.reduction_inames())).collect()
@@ -236,7 +236,7 @@ fn drop_lost_inames(before: &LoopKernel, result: LoopKernel) -> Result<LoopKerne
     Ok(remove_unused_inames(&result, Some(&lost))?)
 }
 
-/// A kernel whose instructions read the variable themselves, not through rules.
+/// A kernel whose instructions read the variable directly, not through rules.
 fn read_directly(kernel: &LoopKernel, variable: &Name) -> Result<LoopKernel, ExpandSubstError> {
     let rules = &kernel.substitutions;
     let reads = |rule: &SubstitutionRule| rule.body.variables().contains(variable) && !rule.parameters.contains(variable);
@@ -265,7 +265,7 @@ impl<'a> Change<'a> {
         instruction.writes().contains(&self.what.variable)
     }
 
-    /// The assignment that a reader sees: the nearest ones that it waits for, which must be one.
+    /// The assignment that a reader sees: the nearest one it depends on, which must be unique.
     fn definition_of(&self, reader: &Instruction) -> Result<&'a Instruction, AssignmentToSubstError> {
         let variable = &self.what.variable;
         let mut found: BTreeSet<&'a Name> = BTreeSet::new();
@@ -297,15 +297,15 @@ impl<'a> Change<'a> {
     fn rule(&self, definition: &Instruction, names: &mut UniqueNames) -> Result<SubstitutionRule, AssignmentToSubstError> {
         let variable = &self.what.variable;
         let not_plain = |what| AssignmentToSubstError::NotPlain { variable: variable.clone(), instruction: definition.id.clone(), what };
-        let InstructionKind::Assign(assignment) = &definition.kind else { return Err(not_plain("no plain assignment")) };
+        let InstructionKind::Assign(assignment) = &definition.kind else { return Err(not_plain("not a plain assignment")) };
         if assignment.atomic.is_some() {
             return Err(not_plain("an atomic update"));
         }
         if !definition.predicates.is_empty() {
-            return Err(not_plain("done under a condition"));
+            return Err(not_plain("conditional"));
         }
         if definition.reads().contains(variable) {
-            return Err(not_plain("made of what it changes"));
+            return Err(not_plain("an update of its own value"));
         }
         let mut arguments = self.indices(definition, &assignment.lhs)?;
         arguments.extend(self.what.extra_arguments.iter().cloned());
@@ -320,7 +320,7 @@ impl<'a> Change<'a> {
         Ok(SubstitutionRule { name, parameters, body: self.as_stored(definition, &assignment.rhs).substitute(&by) })
     }
 
-    /// The value as the variable holds it: converted to its type, unless it has that type anyway.
+    /// The value as the variable holds it: converted to its type, unless it already has that type.
     fn as_stored(&self, definition: &Instruction, rhs: &Expr) -> Expr {
         let variable = &self.what.variable;
         let argument =
@@ -366,9 +366,9 @@ impl<'a> Change<'a> {
             || self.kernel.arguments.iter().any(|argument| is_output(&argument))
     }
 
-    /// What the value is made of must be the same at the use, and the value must be there by then.
+    /// The inputs of the value must be unchanged at the use, and the value must be assigned by then.
     fn check_moves(&self, definition: &Instruction, reader: &Instruction) -> Result<(), AssignmentToSubstError> {
-        // What rules stand for is read too.
+        // The bodies of rules are read too.
         let expanded = expand_subst(self.kernel, &Query::All)?;
         let (variable, facts) = (&self.what.variable, Facts::of(&expanded));
         let dependences = Dependences::of(&facts);
@@ -379,7 +379,7 @@ impl<'a> Change<'a> {
         for used in self.uses(reader) {
             let indices: BTreeMap<Name, Expr> = names.iter().cloned().zip(used).collect();
             let mover = Mover { definition: facts.position[&definition.id], user: facts.position[&reader.id], indices: &indices };
-            // What nobody assigned has no value that could change.
+            // An unassigned variable has no value that could change.
             let is_unset = self.kernel.options.is_lenient() && self.begins_unset(variable);
             if !is_unset && let Some(point) = dependences.uncovered(&mover)? {
                 let index = indices.values().map(|index| value_at(index, &point)).collect();
@@ -444,7 +444,7 @@ impl<'a> Change<'a> {
     }
 }
 
-/// Takes assignments away; who waited for them waits for what they waited for.
+/// Removes assignments; their dependents depend on what they depended on.
 fn remove_definitions(kernel: &mut LoopKernel, gone: &BTreeSet<Name>) {
     let waited: BTreeMap<Name, BTreeSet<Name>> = (kernel.instructions.iter())
         .filter(|instruction| gone.contains(&instruction.id))

@@ -1,4 +1,4 @@
-//! `assume`: what is promised of the parameters of the domains.
+//! `assume`: assumptions about the parameters of the domains.
 
 use std::collections::BTreeSet;
 
@@ -6,34 +6,34 @@ use parloop_ir::names::Near;
 use parloop_ir::syntax::LoopKernel;
 use parloop_isl::{IslError, Name, Set};
 
-/// Why that cannot be assumed.
+/// Why something cannot be assumed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AssumeError {
     /// The assumption is about something that is not a parameter.
-    #[error("`{name}` is not a parameter of the domains of kernel `{kernel}`, so nothing can be assumed of it{near}")]
+    #[error("`{name}` is not a parameter of the domains of kernel `{kernel}`, so nothing can be assumed about it{near}")]
     NoParameter {
         /// The kernel.
         kernel: Name,
         /// The name.
         name: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
     /// A set with dimensions.
-    #[error("an assumption is a set without dimensions, such as `{{ : n >= 1}}`, not `{set}`")]
+    #[error("an assumption must be a set without dimensions, such as `{{ : n >= 1}}`, not `{set}`")]
     Dimensions {
         /// The set.
         set: String,
     },
-    /// Nothing fulfils all assumptions.
-    #[error("kernel `{kernel}` assumes `{present}` already; no values of the parameters fulfil `{added}` too")]
+    /// The assumptions contradict each other.
+    #[error("kernel `{kernel}` already assumes `{present}`; no values of the parameters also satisfy `{added}`")]
     Contradiction {
         /// The kernel.
         kernel: Name,
-        /// What is assumed already.
+        /// The existing assumptions.
         present: String,
-        /// What was to be assumed too.
+        /// The added assumption.
         added: String,
     },
     /// The text is not a condition.
@@ -41,8 +41,8 @@ pub enum AssumeError {
     Isl(#[from] IslError),
 }
 
-/// Promises something of the parameters, such as `n mod 4 = 0 and n >= 4`, in isl's notation for conditions. Bounds are then simpler, and
-/// whoever calls the kernel is held to it.
+/// Adds an assumption about the parameters, such as `n mod 4 = 0 and n >= 4`, in isl's notation for conditions. Bounds become simpler, and
+/// every call is checked against it.
 ///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, transform::assume};
@@ -53,7 +53,7 @@ pub enum AssumeError {
 /// ```
 ///
 /// # Errors
-/// When the text is not a condition, is about something else than parameters, or contradicts what is assumed already.
+/// If the text is not a condition, uses names other than parameters, or contradicts the existing assumptions.
 pub fn assume(kernel: &LoopKernel, condition: &str) -> Result<LoopKernel, AssumeError> {
     assume_set(kernel, &Set::parse(&format!("{{ : {condition} }}"))?)
 }

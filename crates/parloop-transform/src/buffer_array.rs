@@ -1,4 +1,4 @@
-//! `buffer_array`: what some instructions do to part of an array, they do to a temporary, which is filled before and stored afterwards.
+//! `buffer_array`: some instructions use a temporary instead of part of an array; it is filled before and stored afterwards.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,24 +23,25 @@ use super::precompute::uses::affine_arguments;
 pub struct Buffer {
     /// The array.
     pub array: Name,
-    /// The inames through all values of which the buffer lasts.
+    /// The inames over which the buffer is live.
     pub inames: BTreeSet<Name>,
-    /// What the buffer begins with; `None`: what the array has. Every element must be assigned, so that nobody sees it.
+    /// The initial value of the buffer; `None`: the values of the array. Every element must be assigned, so that the
+    /// initial value is never seen.
     pub init: Option<Expr>,
     /// The instructions that use the buffer.
     pub within: Query,
-    /// How the loops that fill and store it are run.
+    /// How the loops that fill and store it run.
     pub default_tag: Option<InameTag>,
-    /// The memory of the buffer; `None`: found from how it is used.
+    /// The memory of the buffer; `None`: inferred from its use.
     pub space: Option<AddressSpace>,
     /// Its name; `None`: `a_buf`.
     pub temporary: Option<Name>,
-    /// Whether the whole bounding box may be stored, where what is touched is not convex.
+    /// Whether the whole bounding box may be stored if the accessed part is not convex.
     pub bounding_box: bool,
 }
 
 impl Buffer {
-    /// All uses of an array over a sweep, with everything else chosen.
+    /// All uses of an array over a sweep, with defaults for everything else.
     pub fn of(array: impl Into<Name>, inames: impl IntoIterator<Item = impl Into<Name>>) -> Buffer {
         Buffer {
             array: array.into(),
@@ -59,10 +60,10 @@ impl Buffer {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BufferArrayError {
-    /// There is no such array.
+    /// Unknown array.
     #[error("{0}")]
     UnknownArray(#[from] UnknownArray),
-    /// There is no such iname.
+    /// Unknown iname.
     #[error("kernel `{kernel}` has no iname `{iname}`")]
     UnknownIname {
         /// The kernel.
@@ -70,7 +71,7 @@ pub enum BufferArrayError {
         /// The iname.
         iname: Name,
     },
-    /// Nobody uses it.
+    /// No instruction uses it.
     #[error("no selected instruction of kernel `{kernel}` uses `{array}`")]
     NotUsed {
         /// The kernel.
@@ -78,10 +79,8 @@ pub enum BufferArrayError {
         /// The array.
         array: Name,
     },
-    /// A use whose elements are not known.
-    #[error(
-        "`{access}` in `{instruction}` is not an element with affine indices, so that what is to be buffered of `{array}` is not known"
-    )]
+    /// A use of unknown elements.
+    #[error("`{access}` in `{instruction}` is not an element with affine indices, so the part of `{array}` to buffer is unknown")]
     NotAffine {
         /// The array.
         array: Name,
@@ -91,7 +90,7 @@ pub enum BufferArrayError {
         access: String,
     },
     /// The elements have no box.
-    #[error("what is touched of `{array}` {what}; sweep other inames, or allow the bounding box")]
+    #[error("the accessed part of `{array}` {what}; sweep other inames, or allow the bounding box")]
     NoBox {
         /// The array.
         array: Name,
@@ -99,7 +98,7 @@ pub enum BufferArrayError {
         what: &'static str,
     },
     /// The name of the buffer is in use.
-    #[error("`{name}` is a name of kernel `{kernel}` already; choose another one for the buffer")]
+    #[error("`{name}` is already a name in kernel `{kernel}`; choose another one for the buffer")]
     Taken {
         /// The kernel.
         kernel: Name,
@@ -108,16 +107,15 @@ pub enum BufferArrayError {
     },
     /// A write to one element is seen in another, but not in the buffer.
     #[error(
-        "elements of `{array}` share memory by its strides, so they cannot each have an element of a buffer; give it a layout of its own"
+        "elements of `{array}` share memory through its strides, so a buffer cannot hold them separately; give the array its own layout"
     )]
     SharedElements {
         /// The array.
         array: Name,
     },
-    /// An element that the buffer holds, and nobody but the buffer touches there.
+    /// An element that the buffer holds but no instruction accesses.
     #[error(
-        "the buffer would hold `{array}{element}`, which no selected instruction touches there, and store what it had in the place of what \
-         `{writer}` may have written; sweep other inames"
+        "the buffer would hold `{array}{element}`, which no selected instruction accesses, and its stale value would overwrite what `{writer}` may have written; sweep other inames"
     )]
     Untouched {
         /// The array.
@@ -127,30 +125,30 @@ pub enum BufferArrayError {
         /// The instruction that writes it.
         writer: Name,
     },
-    /// What the buffer begins with would be seen.
+    /// The initial value of the buffer would be seen.
     #[error(
-        "the buffer of `{array}` cannot begin with `{init}`: {why}, so that this would be seen in the place of what `{array}` has; leave it out"
+        "the buffer of `{array}` cannot be initialized to `{init}`: {why}, so this value would be seen instead of the one in `{array}`; leave it out"
     )]
     Init {
         /// The array.
         array: Name,
-        /// What it would begin with.
+        /// The initial value.
         init: String,
         /// Why it would be seen.
         why: String,
     },
-    /// An instruction that was computed ahead, or stands for several.
-    #[error("`{instruction}` stands for several instances of the kernel as created, so that what it does cannot be buffered")]
+    /// An instruction that was precomputed, or stands for several.
+    #[error("`{instruction}` stands for several instances of the kernel as created, so it cannot be buffered")]
     Several {
         /// The instruction.
         instruction: Name,
     },
-    /// The solver has no answer.
+    /// The solver failed.
     #[error(transparent)]
     Isl(#[from] IslError),
 }
 
-/// Lets instructions use a temporary in the place of an array: it is filled with what they touch over a sweep, and stored behind them.
+/// Makes instructions use a temporary instead of an array: it is filled with what they access over a sweep, and stored after them.
 ///
 /// ```
 /// use parloop_loop::create::make_kernel;
@@ -226,7 +224,7 @@ impl<'a> Buffering<'a> {
         Ok(Buffering { kernel, what, outer, uses, users, footprint, axes, names })
     }
 
-    /// What instances of the instructions take at some indices, in each turn of the loops around, or in any.
+    /// The elements that the instructions access at some indices, in each iteration of the loops around, or in any.
     fn touched<'i>(&self, uses: impl Iterator<Item = (usize, &'i [Affine])>, outer: &BTreeSet<Name>) -> Result<Set, IslError> {
         let question = Question { kernel: self.kernel, sweep: &self.what.inames, outer, axes: &self.axes, accesses: &[] };
         let mut touched = Set::empty(&[], &self.axes);
@@ -236,7 +234,7 @@ impl<'a> Buffering<'a> {
         Ok(touched)
     }
 
-    /// Elements that no instruction touches in a turn are stored as they were filled: nobody may write them.
+    /// Elements that no instruction accesses in an iteration are stored as they were filled: no one may write them meanwhile.
     fn check_untouched(&self) -> Result<(), BufferArrayError> {
         let array = &self.what.array;
         let filled = self.footprint.filled(&self.axes, self.what.bounding_box).map_err(|error| no_box(array, error))?;
@@ -268,7 +266,7 @@ impl<'a> Buffering<'a> {
         self.kernel.instructions.iter().any(|user| self.users.contains(&user.id) && user.writes().contains(&self.what.array))
     }
 
-    /// What the buffer begins with is seen by nobody: each element is assigned, and none is read.
+    /// Checks that the initial value is never seen: each element is assigned, and none is read.
     fn check_init(&self) -> Result<(), BufferArrayError> {
         let array = &self.what.array;
         let Some(init) = self.what.init.as_ref().filter(|_| !self.kernel.options.is_lenient()) else { return Ok(()) };
@@ -278,7 +276,7 @@ impl<'a> Buffering<'a> {
             return seen(format!("`{}` reads it", user.id));
         }
         if let Some(user) = users().find(|user| !user.predicates.is_empty()) {
-            return seen(format!("`{}` may assign nothing", user.id));
+            return seen(format!("`{}` is conditional", user.id));
         }
         let filled = self.footprint.filled(&self.axes, self.what.bounding_box).map_err(|error| no_box(array, error))?;
         let assigned = self.touched(self.uses.iter().map(|(at, indices)| (*at, &indices[..])), &self.outer)?;
@@ -334,7 +332,7 @@ impl<'a> Buffering<'a> {
         argument.map_or_else(|| self.kernel.temporaries.get(&self.what.array)?.ty.clone(), |argument| argument.ty.clone())
     }
 
-    /// The instruction that fills or stores the buffer, in loops of its own.
+    /// The instruction that fills or stores the buffer, in its own loops.
     fn copy(
         &mut self,
         result: &mut LoopKernel,
@@ -382,7 +380,7 @@ impl<'a> Buffering<'a> {
         })
     }
 
-    /// When the array was touched: wherever an instruction touched the element.
+    /// When the array was accessed: whenever an instruction accessed the element.
     fn origin(&self, places: &[Affine], place: i64) -> Origin {
         let of_user = |expr: &Expr| {
             let is_other =
@@ -404,7 +402,8 @@ impl<'a> Buffering<'a> {
         origin
     }
 
-    /// When the buffer is touched: in each turn of the loops around it first filled, then used in the order of its users, then stored.
+    /// When the buffer is accessed: in each iteration of the loops around it, first filled, then used in the order of its users, then
+    /// stored.
     fn steps(&self, place: i64, inside: &[TimeStep]) -> Vec<TimeStep> {
         let around = self.outer.iter().map(|iname| TimeStep::Loop(Expr::Variable(iname.clone())));
         around.chain([TimeStep::At(place)]).chain(inside.iter().cloned()).collect()
@@ -452,7 +451,7 @@ fn indices_of(kernel: &LoopKernel, instruction: &Instruction, array: &Name) -> R
             Expr::LinearSubscript(aggregate, _) if **aggregate == Expr::var(array) => wrong = Some(part.to_string()),
             Expr::SubArray(sub) if sub.array == *array => wrong = Some(part.to_string()),
             Expr::Variable(name) if name == array => {
-                // The aggregate of an element is visited behind it.
+                // The aggregate of an element is visited after it.
                 if inside > 0 { inside -= 1 } else { found.push(Vec::new()) }
             }
             _ => {}
@@ -467,9 +466,9 @@ fn indices_of(kernel: &LoopKernel, instruction: &Instruction, array: &Name) -> R
 fn no_box(array: &Name, error: FootprintError) -> BufferArrayError {
     let what = match error {
         FootprintError::Solver(error) => return error.into(),
-        FootprintError::Unbounded(_) => "has no bounds that the parameters give",
-        FootprintError::Empty => "is nothing",
-        FootprintError::NotConvex(_) => "has holes or dents",
+        FootprintError::Unbounded(_) => "has no bounds in terms of the parameters",
+        FootprintError::Empty => "is empty",
+        FootprintError::NotConvex(_) => "is not convex",
     };
     BufferArrayError::NoBox { array: array.clone(), what }
 }

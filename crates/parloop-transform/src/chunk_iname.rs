@@ -1,4 +1,4 @@
-//! `chunk_iname`: one iname becomes an outer one over a given number of chunks, and an inner one over the values of a chunk.
+//! `chunk_iname`: splits an iname into an outer one over a given number of chunks and an inner one over the values of a chunk.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ use super::split_iname::{Parts, Split, SplitError, range};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChunkError {
-    /// The values of the iname depend on another one, or another one's on it.
+    /// The bounds of the iname depend on another iname, or those of another depend on it.
     #[error(
-        "iname `{iname}` cannot be divided into chunks: its values in `{domain}` are not those from one bound to another that depend on parameters alone"
+        "iname `{iname}` cannot be divided into chunks: its values in `{domain}` are not a contiguous range whose bounds depend only on parameters"
     )]
     NoBox {
         /// The iname.
@@ -42,8 +42,8 @@ impl From<IslError> for ChunkError {
     }
 }
 
-/// Divides the values of an iname into so many chunks, `split.by`, whose lengths differ by one at most: the outer iname counts the chunks,
-/// the inner one the values of a chunk.
+/// Divides the values of an iname into `split.by` chunks, whose lengths differ by at most one: the outer iname counts the chunks, the inner
+/// one the values of a chunk.
 ///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, transform::{Split, chunk_iname}};

@@ -1,4 +1,4 @@
-//! `collect_common_factors_on_increment`: factors that all terms of an accumulation have are multiplied once, where the sum is used.
+//! `collect_common_factors_on_increment`: multiplies by common factors of all terms of an accumulation once, where the sum is used.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,17 +18,17 @@ use super::arrays::type_of_temporary;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CollectFactorsError {
-    /// There is no temporary of that name.
-    #[error("kernel `{kernel}` has no temporary `{variable}`{near}; only sums that the kernel keeps for itself can be changed")]
+    /// Unknown name.
+    #[error("kernel `{kernel}` has no temporary `{variable}`{near}; only sums in temporaries can be changed")]
     UnknownTemporary {
         /// The kernel.
         kernel: Name,
-        /// The name asked for.
+        /// The name.
         variable: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
-    /// Nobody adds to it.
+    /// No instruction adds to it.
     #[error("no instruction of kernel `{kernel}` adds to `{variable}`")]
     NoIncrement {
         /// The kernel.
@@ -37,7 +37,7 @@ pub enum CollectFactorsError {
         variable: Name,
     },
     /// A value that is neither 0 nor a sum.
-    #[error("`{instruction}` sets `{variable}` to `{value}`, which is neither 0 nor `{variable}` plus something")]
+    #[error("`{instruction}` sets `{variable}` to `{value}`, which is neither 0 nor `{variable}` plus a term")]
     NotIncrement {
         /// The variable.
         variable: Name,
@@ -55,18 +55,18 @@ pub enum CollectFactorsError {
         what: String,
     },
     /// Without the factors another type might be inferred.
-    #[error("the type of `{variable}` is not known; declare it, since it would be inferred from what is left of the terms")]
+    #[error("the type of `{variable}` is unknown; declare it, since it would be inferred from the remaining terms")]
     UnknownType {
         /// The variable.
         variable: Name,
     },
-    /// The solver has no answer.
+    /// The solver failed.
     #[error(transparent)]
     Isl(#[from] IslError),
 }
 
-/// Takes the factors that all terms added to a temporary have out of them, and multiplies by them wherever the sum is used. Only factors that
-/// are the same for all terms of a sum are taken. With floating-point numbers the results are rounded otherwise.
+/// Moves the common factors of all terms added to a temporary to the uses of the sum. Only factors that are the same for all terms of a sum
+/// are moved. Floating-point results may round differently.
 ///
 /// ```
 /// use parloop_loop::create::make_kernel;
@@ -105,7 +105,7 @@ pub fn collect_common_factors_on_increment(kernel: &LoopKernel, variable: &Name)
     let Some(mut common) = common else {
         return Err(CollectFactorsError::NoIncrement { kernel: kernel.name.clone(), variable: variable.clone() });
     };
-    // What is written anywhere may be another value where the sum is used.
+    // A variable that is written may have another value where the sum is used.
     let written: BTreeSet<Name> = kernel.instructions.iter().flat_map(|instruction| instruction.writes()).collect();
     common.retain(|factor| factor.variables().is_disjoint(&written) && factor.reduction_inames().is_empty());
     let ty = type_of_sum(kernel, variable)?;
@@ -143,7 +143,7 @@ pub fn collect_common_factors_on_increment(kernel: &LoopKernel, variable: &Name)
 /// What an instruction does to the variable.
 enum Change {
     Zero,
-    /// Terms that are added or taken away.
+    /// Terms that are added or subtracted.
     Add(Vec<(BinaryOp, Expr)>),
 }
 
@@ -238,7 +238,7 @@ fn rounds(kernel: &LoopKernel, sum: Option<&Type>, factor: &Expr) -> bool {
     sum.is_some_and(is_integer) && !is_known
 }
 
-/// Whether a factor is the same for all that is added up between a zero and a use of the sum.
+/// Whether a factor is the same for all terms between a zero and a use of the sum.
 fn is_one_for_each_sum(kernel: &LoopKernel, variable: &Name, factor: &Expr) -> Result<bool, CollectFactorsError> {
     let inames: BTreeSet<Name> = factor.variables().into_iter().filter(|name| kernel.inames.contains_key(name)).collect();
     let touches = |instruction: &&Arc<Instruction>| instruction.writes().contains(variable) || instruction.reads().contains(variable);
@@ -252,7 +252,7 @@ fn is_one_for_each_sum(kernel: &LoopKernel, variable: &Name, factor: &Expr) -> R
 fn check_uses(kernel: &LoopKernel, variable: &Name) -> Result<(), CollectFactorsError> {
     let refused = |what: String| Err(CollectFactorsError::NotScalable { variable: variable.clone(), what });
     if let Some(rule) = kernel.substitutions.values().find(|rule| rule.body.variables().contains(variable)) {
-        return refused(format!("is in rule `{}`", rule.name));
+        return refused(format!("is used in rule `{}`", rule.name));
     }
     if let Some(domain) = kernel.domains.iter().find(|domain| domain.params().contains(variable)) {
         return refused(format!("bounds loops in {domain}"));
@@ -264,7 +264,7 @@ fn check_uses(kernel: &LoopKernel, variable: &Name) -> Result<(), CollectFactors
             _ => false,
         };
         if instruction.exprs().into_iter().any(|expr| expr.any(&mut |part| is_whole(part))) {
-            return refused(format!("is passed as a part in `{}`", instruction.id));
+            return refused(format!("is passed to a call in `{}`", instruction.id));
         }
         let is_condition = instruction.predicates.iter().any(|predicate| predicate.variables().contains(variable));
         if is_condition && instruction.writes().contains(variable) {

@@ -1,4 +1,4 @@
-//! `concatenate_arrays`: temporaries one behind the other in one array.
+//! `concatenate_arrays`: joins temporaries into one array.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,22 +11,22 @@ use parloop_isl::Name;
 
 use super::arrays::type_of_temporary;
 
-/// Why arrays cannot become one.
+/// Why arrays cannot be joined.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConcatenateArraysError {
-    /// There is no temporary of that name.
+    /// Unknown name.
     #[error("kernel `{kernel}` has no temporary `{array}`{near}")]
     UnknownTemporary {
         /// The kernel.
         kernel: Name,
-        /// The name asked for.
+        /// The name.
         array: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
     /// The name of the result is in use.
-    #[error("`{name}` is a name in kernel `{kernel}` already; choose another one")]
+    #[error("`{name}` is already a name in kernel `{kernel}`; choose another one")]
     Taken {
         /// The kernel.
         kernel: Name,
@@ -34,7 +34,7 @@ pub enum ConcatenateArraysError {
         name: Name,
     },
     /// Two arrays differ in more than the length of the axis.
-    #[error("`{first}` and `{second}` differ in their {what}; only arrays that are alike can become one")]
+    #[error("`{first}` and `{second}` differ in their {what}; only arrays of the same kind can be joined")]
     Differ {
         /// An array.
         first: Name,
@@ -51,14 +51,14 @@ pub enum ConcatenateArraysError {
         /// The axis, counted from 0.
         axis: usize,
     },
-    /// The types are not known, and may differ.
-    #[error("the type of `{array}` is not known; declare it, since one type would be inferred for what is joined")]
+    /// The types are unknown and may differ.
+    #[error("the type of `{array}` is unknown; declare it, since one type would be inferred for the joined array")]
     UnknownType {
         /// The array.
         array: Name,
     },
-    /// One of them was filled ahead.
-    #[error("`{instruction}` uses `{first}` and `{second}`, one of which is filled ahead of what it was read for; join arrays before that")]
+    /// One of them is prefetched.
+    #[error("`{instruction}` uses `{first}` and `{second}`, one of which is prefetched or precomputed; join the arrays first")]
     Ahead {
         /// The instruction.
         instruction: Name,
@@ -67,8 +67,8 @@ pub enum ConcatenateArraysError {
         /// Another.
         second: Name,
     },
-    /// A use that does not name its axes, or initial values.
-    #[error("`{array}` is used {how}, so it cannot become part of another")]
+    /// A use without indices, or initial values.
+    #[error("`{array}` is used {how}, so it cannot be joined with another array")]
     Whole {
         /// The array.
         array: Name,
@@ -77,7 +77,7 @@ pub enum ConcatenateArraysError {
     },
 }
 
-/// Puts temporaries one behind the other along an axis of one array.
+/// Joins temporaries along an axis into one array.
 ///
 /// ```
 /// use parloop_loop::create::make_kernel;
@@ -123,7 +123,7 @@ pub fn concatenate_arrays(kernel: &LoopKernel, arrays: &[Name], new: &Name, axis
             return Err(differ("types"));
         }
         if temporary.layout.dim_tags.iter().any(|tag| matches!(tag, DimTag::Stride(Stride::Fixed(_)))) {
-            return Err(ConcatenateArraysError::Whole { array: temporary.name.clone(), how: "with strides of its own" });
+            return Err(ConcatenateArraysError::Whole { array: temporary.name.clone(), how: "with explicit strides" });
         }
         if (temporary.space, &temporary.base_storage) != (first.space, &first.base_storage) || temporary.base_storage.is_some() {
             return Err(differ("memory"));
@@ -134,7 +134,7 @@ pub fn concatenate_arrays(kernel: &LoopKernel, arrays: &[Name], new: &Name, axis
             return Err(differ("other axes"));
         }
         if temporary.initializer.is_some() {
-            return Err(ConcatenateArraysError::Whole { array: temporary.name.clone(), how: "with values to begin with" });
+            return Err(ConcatenateArraysError::Whole { array: temporary.name.clone(), how: "with initial values" });
         }
         starts.push((temporary.name.clone(), end.clone()));
         end = plain(fold::add(end, own[axis].clone()));
@@ -193,7 +193,7 @@ fn moved(expr: &Expr, starts: &[(Name, Expr)], new: &Name, axis: usize) -> Resul
         Expr::Variable(name) if start_of(name).is_some() => whole(name, "without indices"),
         Expr::SubArray(part) if start_of(&part.array).is_some() => whole(&part.array, "as an argument of a call"),
         Expr::LinearSubscript(aggregate, _) if aggregate.written_name().is_some_and(|name| start_of(name).is_some()) => {
-            whole(aggregate.written_name().expect("invariant: it was just found"), "by its place in memory")
+            whole(aggregate.written_name().expect("invariant: it was just found"), "with a linear index")
         }
         _ => expr.try_map_children(&mut |child| moved(child, starts, new, axis)),
     }

@@ -1,4 +1,4 @@
-//! Quotients of integers that are assigned to integers, cut off as C does it; for kernels whose options ask for that.
+//! Quotients of integers that are assigned to integers, truncated as in C, for kernels with that option.
 
 use std::sync::Arc;
 

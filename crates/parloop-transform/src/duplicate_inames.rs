@@ -1,4 +1,4 @@
-//! `duplicate_inames`: inames of their own for some instructions.
+//! `duplicate_inames`: gives some instructions their own inames.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ impl Duplicate {
         Duplicate { inames, names: Vec::new(), suffix: String::new(), tags: BTreeMap::new(), within: Query::All }
     }
 
-    /// In those instructions alone.
+    /// Only in those instructions.
     pub fn within(mut self, query: Query) -> Duplicate {
         self.within = query;
         self
@@ -58,7 +58,7 @@ impl Duplicate {
     }
 }
 
-/// Why inames cannot be duplicated so.
+/// Why inames cannot be duplicated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DuplicateInamesError {
@@ -73,13 +73,13 @@ pub enum DuplicateInamesError {
     /// The inames cannot be replaced.
     #[error(transparent)]
     Iname(#[from] InameError),
-    /// A tag does not fit.
+    /// A tag conflicts.
     #[error(transparent)]
     Tag(#[from] TagInamesError),
 }
 
-/// Gives instructions copies of inames, which run over the same values. Copies have no tags but those given. An iname that no instruction
-/// uses afterwards is gone.
+/// Gives instructions copies of inames, which run over the same values. Copies have only the given tags. Inames that are no longer used are
+/// removed.
 ///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, parse, transform::{Duplicate, duplicate_inames}};
@@ -90,7 +90,7 @@ pub enum DuplicateInamesError {
 /// ```
 ///
 /// # Errors
-/// When there is no such iname, a name is taken, or the bounds of another iname that both kinds of instructions use depend on one of them.
+/// If there is no such iname, a name is taken, or the bounds of another iname that both kinds of instructions use depend on one of them.
 pub fn duplicate_inames(kernel: &LoopKernel, duplicate: &Duplicate) -> Result<LoopKernel, DuplicateInamesError> {
     let scope = Scope::of(kernel, &duplicate.within);
     if scope.is_empty() {

@@ -1,5 +1,5 @@
-//! Finding instructions and changing what is said about them: `find_instructions`, `map_instructions`, `set_instruction_priority`,
-//! `tag_instructions`, `add_inames_to_insn`, `remove_inames_from_insn`.
+//! Selecting and editing instructions: `find_instructions`, `map_instructions`, `set_instruction_priority`, `tag_instructions`,
+//! `add_inames_to_insn`, `remove_inames_from_insn`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -15,7 +15,7 @@ use parloop_isl::Name;
 use super::replace::{self, InameError};
 use super::rewrite::{self, Scope};
 
-/// The instructions that a query finds, in order.
+/// The instructions that a query selects, in order.
 ///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, parse, transform::find_instructions};
@@ -28,7 +28,7 @@ pub fn find_instructions<'a>(kernel: &'a LoopKernel, query: &Query) -> Vec<&'a A
     kernel.instructions.iter().filter(|instruction| query.matches(kernel, instruction)).collect()
 }
 
-/// The kernel with each instruction that a query finds changed.
+/// Changes each instruction that a query selects.
 pub fn map_instructions(kernel: &LoopKernel, query: &Query, change: &dyn Fn(&Instruction) -> Instruction) -> LoopKernel {
     let changed = Scope::of(kernel, query).map(kernel, &mut |instruction| Ok::<_, Infallible>(Arc::new(change(instruction))));
     match changed {
@@ -36,12 +36,12 @@ pub fn map_instructions(kernel: &LoopKernel, query: &Query, change: &dyn Fn(&Ins
     }
 }
 
-/// Sets the priority of instructions: larger ones go first where the dependencies leave a choice.
+/// Sets the priority of instructions: higher ones go first where the dependencies leave a choice.
 pub fn set_instruction_priority(kernel: &LoopKernel, query: &Query, priority: i32) -> LoopKernel {
     map_instructions(kernel, query, &|instruction| Instruction { priority, ..instruction.clone() })
 }
 
-/// Gives instructions a further tag.
+/// Adds a tag to instructions.
 pub fn tag_instructions(kernel: &LoopKernel, tag: &Name, query: &Query) -> LoopKernel {
     map_instructions(kernel, query, &|instruction| {
         let mut tagged = instruction.clone();
@@ -50,12 +50,12 @@ pub fn tag_instructions(kernel: &LoopKernel, tag: &Name, query: &Query) -> LoopK
     })
 }
 
-/// Why instructions cannot be put inside of inames.
+/// Why inames cannot be added to instructions.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddInamesError {
-    /// The iname may have no values, and the instruction would not be done at all.
-    #[error("`{iname}` has no values for {}, and instruction `{instruction}` is done there or not, with it or without; assume that it has some", values_of(.point))]
+    /// The iname may have no values, so the instruction would not run.
+    #[error("`{iname}` has no values for {}, so it decides whether instruction `{instruction}` runs there; assume that it has some", values_of(.point))]
     Empty {
         /// The instruction.
         instruction: Name,
@@ -64,9 +64,9 @@ pub enum AddInamesError {
         /// Values of parameters and inames for which it has none.
         point: BTreeMap<Name, i64>,
     },
-    /// Doing the instruction again may give something else, which only the data knows.
+    /// Repeating the instruction may change the result, depending on the data.
     #[error(
-        "instruction `{instruction}` changes what it reads, under a condition, atomically, or where only the data knows, so it cannot be done again for each value of `{iname}`"
+        "instruction `{instruction}` updates what it reads, conditionally, atomically, or in a way that depends on the data, so it cannot be repeated for each value of `{iname}`"
     )]
     NotRepeatable {
         /// The instruction.
@@ -76,7 +76,7 @@ pub enum AddInamesError {
     },
     /// The instruction reduces over the iname.
     #[error(
-        "instruction `{instruction}` reduces over `{iname}`, so it cannot be done for each of its values; make_reduction_inames_unique first"
+        "instruction `{instruction}` reduces over `{iname}`, so it cannot run for each of its values; use make_reduction_inames_unique first"
     )]
     Reduced {
         /// The instruction.
@@ -84,10 +84,10 @@ pub enum AddInamesError {
         /// The iname.
         iname: Name,
     },
-    /// A call of a substitution rule that does not fit it.
+    /// A call does not match its rule.
     #[error(transparent)]
     Rules(#[from] ExpandSubstError),
-    /// There is no such iname.
+    /// Unknown iname.
     #[error(transparent)]
     Iname(#[from] InameError),
 }
@@ -97,10 +97,10 @@ fn values_of(point: &BTreeMap<Name, i64>) -> String {
     values.join(", ")
 }
 
-/// Puts instructions inside of further inames: they are done for each of their values.
+/// Adds inames to instructions, which then run for each of their values.
 ///
 /// # Errors
-/// When there is no such iname, or one that may have no values.
+/// If there is no such iname, or one that may have no values.
 pub fn add_inames_to_insn(kernel: &LoopKernel, inames: &[Name], query: &Query) -> Result<LoopKernel, AddInamesError> {
     inames.iter().try_for_each(|iname| replace::known(kernel, iname))?;
     let instructions = Scope::of(kernel, query).map(kernel, &mut |instruction| {
@@ -135,7 +135,7 @@ fn is_repeatable(instruction: &Instruction) -> bool {
     !(is_conditional || is_atomic || is_in_any_order || is_anywhere) || reads.is_disjoint(&writes)
 }
 
-/// An instruction that is done for each value of an iname must still be done.
+/// An instruction that runs for each value of an iname must run at least once.
 pub(crate) fn check_values(kernel: &LoopKernel, instruction: &Name, within: &BTreeSet<Name>, iname: &Name) -> Result<(), AddInamesError> {
     let mut within = within.clone();
     let points = kernel.domain_of(&within).and_then(|points| points.join(&kernel.assumptions)).map_err(InameError::from)?;
@@ -150,12 +150,12 @@ pub(crate) fn check_values(kernel: &LoopKernel, instruction: &Name, within: &BTr
     }
 }
 
-/// Why instructions cannot be taken out of inames.
+/// Why inames cannot be removed from instructions.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RemoveInamesError {
-    /// The instruction is not within the iname.
-    #[error("instruction `{instruction}` is not within `{iname}`")]
+    /// The instruction does not run in the iname.
+    #[error("instruction `{instruction}` does not run in `{iname}`")]
     NotWithin {
         /// The instruction.
         instruction: Name,
@@ -163,42 +163,42 @@ pub enum RemoveInamesError {
         iname: Name,
     },
     /// The instruction uses the iname.
-    #[error("instruction `{instruction}` uses `{iname}`, so it must stay within it")]
+    #[error("instruction `{instruction}` uses `{iname}`, so it must run in it")]
     Used {
         /// The instruction.
         instruction: Name,
         /// The iname.
         iname: Name,
     },
-    /// The iname may have no values, and the instruction would be done all the same.
+    /// The iname may have no values, but the instruction would still run.
     #[error(transparent)]
     Values(#[from] AddInamesError),
-    /// Each value of the iname continues from what the one before has written.
-    #[error("instruction `{instruction}` reads `{variable}`, which it writes, so it must be done for each value of its inames")]
+    /// Each value of the iname continues from the result of the one before.
+    #[error("instruction `{instruction}` reads `{variable}`, which it also writes, so it must run for each value of its inames")]
     Accumulates {
         /// The instruction.
         instruction: Name,
         /// The variable.
         variable: Name,
     },
-    /// What is written may have another value in between.
-    #[error("instruction `{instruction}` is not the only one that writes `{variable}`, so it must be done for each value of its inames")]
+    /// The variable may have another value in between.
+    #[error("instruction `{instruction}` is not the only one that writes `{variable}`, so it must run for each value of its inames")]
     Shared {
         /// The instruction.
         instruction: Name,
         /// The variable.
         variable: Name,
     },
-    /// A call of a substitution rule that does not fit it.
+    /// A call does not match its rule.
     #[error(transparent)]
     Rules(#[from] ExpandSubstError),
-    /// There is no such iname.
+    /// Unknown iname.
     #[error(transparent)]
     Iname(#[from] InameError),
 }
 
-/// The origin of an instruction that is done once for all values of some inames: it reads what it read for each of them, and writes when it
-/// did so for the first of them.
+/// The origin of an instruction that runs once for all values of some inames: it reads what it read for each of them, and writes when it
+/// did for the first of them.
 fn done_once(kernel: &LoopKernel, instruction: &Arc<Instruction>, inames: &[Name]) -> Result<Origin, RemoveInamesError> {
     let mut first = BTreeMap::new();
     for iname in inames {
@@ -226,10 +226,10 @@ fn done_once(kernel: &LoopKernel, instruction: &Arc<Instruction>, inames: &[Name
     Ok(origin)
 }
 
-/// Takes instructions out of inames that they do not use: they are done once, not for each value.
+/// Removes unused inames from instructions, which then run once, not for each value.
 ///
 /// # Errors
-/// When there is no such iname, or an instruction that the query finds is not within it, uses it, or reads what it writes.
+/// If there is no such iname, or a selected instruction does not run in it, uses it, or reads what it writes.
 pub fn remove_inames_from_insn(kernel: &LoopKernel, inames: &[Name], query: &Query) -> Result<LoopKernel, RemoveInamesError> {
     inames.iter().try_for_each(|iname| replace::known(kernel, iname))?;
     let instructions = Scope::of(kernel, query).map(kernel, &mut |instruction| {

@@ -4,7 +4,7 @@ use parloop_isl::IslError;
 
 use super::*;
 
-/// Why a transformation cannot be done: the error of any of them.
+/// Why a transformation is not possible: the error of any of them.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)]

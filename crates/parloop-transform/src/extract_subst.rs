@@ -1,4 +1,4 @@
-//! `extract_subst`: expressions that look like a template become calls of a substitution rule.
+//! `extract_subst`: turns expressions that match a template into calls to a substitution rule.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use parloop_isl::Name;
 pub struct ExtractSubst {
     /// The name of the rule.
     pub name: Name,
-    /// What the rule stands for; its parameters stand for any expression, each for the same one wherever it occurs.
+    /// The body of the rule; each parameter matches any expression, the same one wherever it occurs.
     pub template: Expr,
     /// The rule's parameters.
     pub parameters: Vec<Name>,
-    /// The instructions that are looked at.
+    /// The instructions to search.
     pub within: Query,
 }
 
@@ -25,15 +25,15 @@ pub struct ExtractSubst {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExtractSubstError {
-    /// The name is in use.
-    #[error("`{name}` is a name in kernel `{kernel}` already; choose another name for the rule")]
+    /// The name is already taken.
+    #[error("`{name}` is already a name in kernel `{kernel}`; choose another name for the rule")]
     Taken {
         /// The kernel.
         kernel: Name,
         /// The name.
         name: Name,
     },
-    /// A parameter that the template does not have: no call would say what it stands for.
+    /// A parameter that does not occur in the template, so calls could not determine it.
     #[error("parameter `{parameter}` of `{name}` is not in its template; leave it out")]
     UnusedParameter {
         /// The rule.
@@ -41,8 +41,8 @@ pub enum ExtractSubstError {
         /// The parameter.
         parameter: Name,
     },
-    /// Nothing looks like the template.
-    #[error("no expression of kernel `{kernel}` looks like the template of `{name}`")]
+    /// Nothing matches the template.
+    #[error("no expression of kernel `{kernel}` matches the template of `{name}`")]
     NoMatch {
         /// The kernel.
         kernel: Name,
@@ -58,8 +58,8 @@ impl ExtractSubst {
     }
 }
 
-/// The kernel with a rule of that template, which is called wherever an expression looks like it: right sides, predicates, indices of left
-/// sides, and other rules.
+/// Adds a rule with that template, which is called wherever an expression matches it: right sides, predicates, indices of left sides, and
+/// other rules.
 ///
 /// ```
 /// use parloop_loop::create::make_kernel;

@@ -1,4 +1,4 @@
-//! `fix_parameters`: numbers in the place of parameters and arguments.
+//! `fix_parameters`: replaces parameters and arguments by numbers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -38,21 +38,21 @@ impl From<f64> for Fixed {
     }
 }
 
-/// Why a parameter cannot be fixed so.
+/// Why a parameter cannot be fixed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FixParametersError {
-    /// There is no such parameter.
-    #[error("kernel `{kernel}` has no parameter and no number as argument `{name}`{near}")]
+    /// Unknown parameter.
+    #[error("kernel `{kernel}` has no parameter or scalar argument `{name}`{near}")]
     Unknown {
         /// The kernel.
         kernel: Name,
         /// The name.
         name: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
-    /// The name stands for something else than a number that is passed.
+    /// The name is not a scalar argument.
     #[error("`{name}` is {what} of kernel `{kernel}`, which cannot be fixed")]
     NoNumber {
         /// The kernel.
@@ -70,7 +70,7 @@ pub enum FixParametersError {
         /// The number.
         value: f64,
     },
-    /// The argument has a type that does not hold the number.
+    /// The number does not fit the type of the argument.
     #[error("`{name}` is of type {dtype}, which does not hold {value}")]
     DoesNotFit {
         /// The name.
@@ -92,13 +92,13 @@ pub enum FixParametersError {
         /// The number.
         value: i64,
     },
-    /// A question about the domains has no answer.
+    /// A query about the domains failed.
     #[error(transparent)]
     Isl(#[from] IslError),
 }
 
-/// Puts numbers in the place of parameters or arguments by name: in domains, assumptions, shapes and all expressions. Arguments that are
-/// fixed are gone from the list of arguments.
+/// Replaces parameters or arguments by numbers: in domains, assumptions, shapes and all expressions. Fixed arguments are removed from the
+/// list of arguments.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -110,7 +110,8 @@ pub enum FixParametersError {
 /// ```
 ///
 /// # Errors
-/// When a name is not known or is not a number that is passed, a parameter of a domain is to be something other than an integer, or an assumption says otherwise.
+/// If a name is not known or is not a number that is passed, a parameter of a domain is to be something other than an integer, or an
+/// assumption says otherwise.
 pub fn fix_parameters(kernel: &LoopKernel, values: &BTreeMap<Name, Fixed>) -> Result<LoopKernel, FixParametersError> {
     let mut result = kernel.clone();
     for (name, value) in values {

@@ -1,4 +1,4 @@
-//! `fuse_kernels`: one kernel that does what several do, one after the other.
+//! `fuse_kernels`: fuses several kernels into one that does the same in sequence.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,15 +24,15 @@ pub struct Flow {
     pub to: usize,
 }
 
-/// Why kernels cannot become one.
+/// Why kernels cannot be fused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FuseKernelsError {
     /// Nothing to fuse.
-    #[error("there is no kernel to fuse")]
+    #[error("no kernels to fuse")]
     Nothing,
-    /// A flow of data from or to a kernel that is not there.
-    #[error("data of `{variable}` goes from kernel {from} to kernel {to}, but there are {kernels} kernels, counted from 0")]
+    /// A data flow from or to a kernel that does not exist.
+    #[error("data flow of `{variable}` from kernel {from} to kernel {to}: there are only {kernels} kernels, counted from 0")]
     Place {
         /// The variable.
         variable: Name,
@@ -43,8 +43,8 @@ pub enum FuseKernelsError {
         /// How many there are.
         kernels: usize,
     },
-    /// A flow of data that nobody writes, or nobody uses.
-    #[error("data of `{variable}` cannot go from kernel `{from}` to kernel `{to}`: the {side} does not {what} it")]
+    /// A data flow that is never written or never used.
+    #[error("`{variable}` cannot carry data from kernel `{from}` to kernel `{to}`: the {side} does not {what} it")]
     NoFlow {
         /// The variable.
         variable: Name,
@@ -57,13 +57,13 @@ pub enum FuseKernelsError {
         /// `write` or `use`.
         what: &'static str,
     },
-    /// Data goes round in a circle.
-    #[error("data goes from each of these kernels to another of them: {}; fuse fewer of them", .kernels.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))]
+    /// The data flow is cyclic.
+    #[error("the data flow between these kernels is cyclic: {}; fuse fewer of them", .kernels.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))]
     Circle {
         /// The kernels.
         kernels: Vec<Name>,
     },
-    /// The kernels mean different things by one name.
+    /// The kernels use one name for different things.
     #[error("kernels `{first}` and `{second}` both have an argument `{argument}`, but differ in its {what}; rename it in one of them")]
     Differ {
         /// The argument.
@@ -75,14 +75,14 @@ pub enum FuseKernelsError {
         /// In what.
         what: &'static str,
     },
-    /// The solver has no answer.
+    /// The solver failed.
     #[error(transparent)]
     Isl(#[from] IslError),
 }
 
-/// One kernel that does what the kernels do, one after the other: in the order given, except where data flows from a later to an earlier one.
-/// Arguments of one name are one argument. Inames, temporaries, rules and instructions whose names collide get others, which end in the
-/// suffixes if they are given. Instructions that use what flows wait for those that write it; where nothing flows, kernels do not wait for each
+/// Fuses kernels into one that does the same in sequence: in the given order, except where data flows from a later to an earlier one.
+/// Arguments of the same name become one argument. Inames, temporaries, rules and instructions whose names collide are renamed, with the
+/// suffixes if given. Instructions that use flowing data depend on those that write it; without data flow, kernels do not depend on each
 /// other.
 ///
 /// ```
@@ -175,7 +175,7 @@ fn order(kernels: &[&LoopKernel], flows: &[Flow]) -> Result<Vec<usize>, FuseKern
     Ok(order)
 }
 
-/// A kernel whose own names are nobody else's.
+/// A kernel whose own names are unique.
 fn apart(
     kernel: &LoopKernel,
     taken: &mut BTreeSet<Name>,

@@ -1,4 +1,4 @@
-//! `inline_callable_kernel`: the instructions of a called kernel in the place of its calls.
+//! `inline_callable_kernel`: replaces calls to a kernel by its instructions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use super::merge::kernel_names;
 use super::remove_unused_inames::remove_unused_inames;
 use super::replace::InameError;
 
-/// Why a kernel cannot be put in the place of its calls.
+/// Why a kernel cannot be inlined.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InlineError {
@@ -29,18 +29,18 @@ pub enum InlineError {
     NoKernel {
         /// The name.
         name: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
     /// The kernel calls itself.
-    #[error("kernel `{kernel}` calls itself, so it cannot be put in the place of its calls")]
+    #[error("kernel `{kernel}` calls itself, so it cannot be inlined")]
     Recursive {
         /// The kernel.
         kernel: Name,
     },
-    /// An argument is used in a way that a part of the caller's array has no word for.
+    /// An argument is used in a way that part of the caller's array does not support.
     #[error(
-        "argument `{argument}` of kernel `{kernel}` is used as `{used}`, which has no meaning for the part `{part}` that the caller passes"
+        "argument `{argument}` of kernel `{kernel}` is used as `{used}`, which is not possible for the part `{part}` that the caller passes"
     )]
     Use {
         /// The kernel.
@@ -52,7 +52,7 @@ pub enum InlineError {
         /// What is passed.
         part: String,
     },
-    /// The part of an array that is passed has fewer elements than the kernel declares.
+    /// The array part that is passed has fewer elements than the kernel declares.
     #[error(
         "argument `{argument}` of kernel `{kernel}` has {declared} elements along axis {axis}, but the part `{part}` that the caller passes has \
          {found}; pass a longer part"
@@ -71,7 +71,7 @@ pub enum InlineError {
         /// How long that is.
         found: String,
     },
-    /// The call does not fit.
+    /// The call does not match.
     #[error(transparent)]
     Callable(#[from] CallableError),
     /// The part of an array that is passed is not bounded.
@@ -85,8 +85,8 @@ pub enum InlineError {
     Solver(#[from] IslError),
 }
 
-/// The program with the instructions of a kernel in the place of all calls of it; what nobody calls then is gone. The instructions keep
-/// the predicates of the call, and are run behind what the call depends on and before what depends on it.
+/// Replaces all calls to a kernel by its instructions; kernels that are no longer called are removed. The instructions keep the predicates
+/// of the call, and run after what the call depends on and before what depends on it.
 ///
 /// ```
 /// use parloop_loop::create::KernelBuilder;
@@ -127,8 +127,8 @@ pub fn inline_callable_kernel(program: &Program, name: &str) -> Result<Program, 
     Ok(inlined)
 }
 
-/// The program with those called kernels inlined that cannot stay functions: with a global barrier, which ends the launch, or with inames
-/// along hardware axes, which are part of the launch.
+/// Inlines the called kernels that cannot stay functions: with a global barrier, which ends the launch, or with inames along hardware axes,
+/// which are part of the launch.
 ///
 /// # Errors
 /// As [`inline_callable_kernel`], and kernels that call themselves.
@@ -340,7 +340,7 @@ impl<'a> Inlining<'a> {
         }
     }
 
-    /// The caller with the callee's instructions in the place of the call.
+    /// The caller with the callee's instructions in place of the call.
     fn inline(mut self, call: &Instruction) -> Result<LoopKernel, InlineError> {
         let mut kernel = self.caller.clone();
         self.add_names(&mut kernel, call)?;
@@ -435,7 +435,7 @@ impl<'a> Inlining<'a> {
 
     /// A set of the callee's in the caller's names.
     fn set(&self, set: &Set) -> Result<Set, InlineError> {
-        // Arguments first get names that nobody else has, since what is passed may use the same names.
+        // Arguments first get unique names, since the passed expressions may use the same names.
         let apart = |name: &Name| Name::from(format!("pl_passed_{name}"));
         let mut set = set.rename(&|name| match self.values.contains_key(name) {
             true => Some(apart(name)),

@@ -1,4 +1,4 @@
-//! `join_inames`: several inames become one that runs over all of their values.
+//! `join_inames`: joins several inames into one that runs over all of their values.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ impl Join {
         self
     }
 
-    /// In those instructions alone.
+    /// Only in those instructions.
     pub fn within(mut self, query: Query) -> Join {
         self.within = query;
         self
@@ -59,7 +59,7 @@ pub enum JoinError {
     #[error("no inames to join were given")]
     Nothing,
     /// An iname was given twice.
-    #[error("iname `{iname}` is to be joined with itself")]
+    #[error("iname `{iname}` cannot be joined with itself")]
     Twice {
         /// The iname.
         iname: Name,
@@ -74,7 +74,7 @@ pub enum JoinError {
     },
     /// The number of values is not known.
     #[error(
-        "iname `{iname}` has no constant number of values in `{domain}`; only the first of joined inames, which varies slowest, may have none"
+        "iname `{iname}` does not have a constant number of values in `{domain}`; only the first of the joined inames, which varies slowest, may have a variable number"
     )]
     NoLength {
         /// The iname.
@@ -85,7 +85,7 @@ pub enum JoinError {
     /// The inames cannot be replaced.
     #[error(transparent)]
     Iname(#[from] InameError),
-    /// The tag does not fit.
+    /// The tag conflicts.
     #[error(transparent)]
     Tag(#[from] TagInamesError),
 }
@@ -96,7 +96,7 @@ impl From<IslError> for JoinError {
     }
 }
 
-/// Makes one iname of several, the reverse of [`split_iname`](super::split_iname). All but the first have a constant number of values.
+/// Joins several inames into one, the reverse of [`split_iname`](super::split_iname). All but the first have a constant number of values.
 ///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, transform::{Join, join_inames}};
@@ -107,8 +107,8 @@ impl From<IslError> for JoinError {
 /// ```
 ///
 /// # Errors
-/// When there is no such iname, the inames are of different domains, a number of values is not known, or an instruction or a reduction
-/// runs over some of the inames alone.
+/// If there is no such iname, the inames are of different domains, a number of values is not known, or an instruction or a reduction runs
+/// over some of the inames alone.
 pub fn join_inames(kernel: &LoopKernel, join: &Join) -> Result<LoopKernel, JoinError> {
     let scope = Scope::of(kernel, &join.within);
     if scope.is_empty() {

@@ -1,6 +1,6 @@
-//! `transform` knows how to say the same thing differently.
+//! `transform` rewrites kernels without changing their results.
 //!
-//! Transformations: kernels in, kernels out, the same numbers. One file each; all check first and leave their input as it is.
+//! Transformations: kernels in, kernels out, the same numbers. One file each; all check first and leave their input unchanged.
 
 mod add_barrier;
 mod add_dependency;
@@ -122,7 +122,7 @@ pub use add_inames_for_unused_hw_axes::{UnusedAxesError, add_inames_for_unused_h
 pub use add_padding::{AddPaddingError, add_padding};
 pub use concatenate_arrays::{ConcatenateArraysError, concatenate_arrays};
 pub use fuse_kernels::{Flow, FuseKernelsError, fuse_kernels};
-pub use parloop_ir::step::{self, Arguments, Step, StepError, StepValue};
+pub use parloop_ir::step::{self, Arguments, StepError, StepValue, TransformStep};
 pub use parloop_ir::substitution::{ExpandSubstError, called_rules, expand_calls, expand_subst, rule_call, used_rules};
 pub use remove_predicates_from_insn::remove_predicates_from_insn;
 pub use to_batched::{Batches, ToBatchedError, to_batched};

@@ -1,4 +1,4 @@
-//! Which loops can become one: the unweighted fusion of Kennedy and McKinley. The loops of each group that is found are fused by
+//! Finds loops that can be fused: the unweighted fusion of Kennedy and McKinley. The loops of each group that is found are fused by
 //! [`rename_inames_in_batch`](super::rename_inames_in_batch).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -14,12 +14,12 @@ use parloop_isl::{IslError, Name};
 
 use super::replace::{self, InameError};
 
-/// Why it cannot be said which loops can be fused.
+/// Why fusion groups cannot be computed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoopFusionError {
     /// Two candidates are nested.
-    #[error("`{first}` and `{second}` can be nested within one another, as instruction `{instruction}` does, so they cannot be fused")]
+    #[error("`{first}` and `{second}` are nested around instruction `{instruction}`, so they cannot be fused")]
     Nested {
         /// An iname.
         first: Name,
@@ -29,20 +29,20 @@ pub enum LoopFusionError {
         instruction: Name,
     },
     /// Loops and reductions at the same time.
-    #[error("`{reduction}` is the iname of a reduction and `{within}` is that of a loop; fuse reductions and loops one after the other")]
+    #[error("`{reduction}` is a reduction iname and `{within}` is a loop; fuse reductions and loops separately")]
     Mixed {
         /// The iname of a reduction.
         reduction: Name,
         /// The iname of a loop.
         within: Name,
     },
-    /// The loops depend on each other in a circle.
-    #[error("the loops {} depend on each other in a circle, so none of them can come first", inames.iter().map(|iname| format!("`{iname}`")).collect::<Vec<_>>().join(", "))]
+    /// The loops form a dependency cycle.
+    #[error("the loops {} form a dependency cycle, so none of them can come first", inames.iter().map(|iname| format!("`{iname}`")).collect::<Vec<_>>().join(", "))]
     Cycle {
         /// The inames.
         inames: Vec<Name>,
     },
-    /// There is no such iname.
+    /// Unknown iname.
     #[error(transparent)]
     Iname(#[from] InameError),
     /// The substitution rules cannot be expanded.
@@ -56,9 +56,9 @@ impl From<IslError> for LoopFusionError {
     }
 }
 
-/// Groups the candidates into as few loops as dependencies and memory accesses let them become, greedily from the first ones on. Each group
-/// has a name made of `prefix`. Loops are in one group if they are inside of the same loops, no other loop must run between them, and no
-/// value is used in an iteration before the one that computes it. Candidates of one concurrent tag are one group.
+/// Groups the candidates into as few loops as dependencies and memory accesses allow, greedily from the first. Each group has a name made
+/// of `prefix`. Loops are in one group if they are inside the same loops, no other loop must run between them, and no value is used in an
+/// iteration before the one that computes it. Candidates of one concurrent tag are one group.
 ///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, transform::{get_kennedy_unweighted_fusion_candidates, rename_inames_in_batch}};
@@ -70,7 +70,7 @@ impl From<IslError> for LoopFusionError {
 /// ```
 ///
 /// # Errors
-/// When there is no such iname, candidates are nested, are partly of reductions, or depend on each other in a circle.
+/// If there is no such iname, candidates are nested, mix loops and reductions, or form a dependency cycle.
 pub fn get_kennedy_unweighted_fusion_candidates(
     kernel: &LoopKernel,
     candidates: &BTreeSet<Name>,
@@ -136,7 +136,7 @@ impl<'a> Nests<'a> {
         Nests { paths }
     }
 
-    /// The inames outside of one: everything within that one is within them, and something else is too.
+    /// The inames outside one: everything within that one is within them, and something else is too.
     fn outer(&self, iname: &Name) -> BTreeSet<Name> {
         let mut with = self.paths.iter().filter(|(path, _)| path.contains(iname)).map(|(path, _)| path);
         let mut shared = with.next().cloned().unwrap_or_default();
@@ -168,14 +168,14 @@ fn reduction_paths<'a>(expr: &Expr, outer: &BTreeSet<Name>, id: &'a Name, paths:
     }
 }
 
-/// What runs, as a whole, inside of the outer loops.
+/// What runs, as a whole, inside the outer loops.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Node {
     /// A loop that may be fused.
     Candidate(Name),
     /// Other loops that share inames, by one of these.
     Nest(Name),
-    /// An instruction outside of these.
+    /// An instruction outside these.
     Instruction(Name),
 }
 

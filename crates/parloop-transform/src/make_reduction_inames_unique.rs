@@ -1,4 +1,4 @@
-//! `make_reduction_inames_unique`: inames of their own for reductions that share one.
+//! `make_reduction_inames_unique`: gives reductions that share an iname their own.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::remove_unused_inames::remove_unused_inames;
 use super::replace::{self, InameError};
 use super::rewrite::{self, Scope};
 
-/// Gives each of several reductions over one of the inames (all, if none are given) an iname of its own, with the same values and tags.
+/// Gives each of several reductions over one of the inames (all, if none are given) its own iname, with the same values and tags.
 ///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, matching::Query, transform::make_reduction_inames_unique};
@@ -23,7 +23,7 @@ use super::rewrite::{self, Scope};
 /// ```
 ///
 /// # Errors
-/// When there is no such iname, or the bounds of another iname depend on it.
+/// If there is no such iname, or the bounds of another iname depend on it.
 pub fn make_reduction_inames_unique(kernel: &LoopKernel, inames: Option<&[Name]>, within: &Query) -> Result<LoopKernel, InameError> {
     inames.unwrap_or_default().iter().try_for_each(|iname| replace::known(kernel, iname))?;
     let scope = Scope::of(kernel, within);

@@ -1,4 +1,4 @@
-//! `map_domain`: other inames by a relation between the old ones and those that come.
+//! `map_domain`: replaces inames by a relation between old and new ones.
 
 use std::collections::BTreeMap;
 
@@ -10,28 +10,28 @@ use parloop_isl::{IslError, Name, Relation};
 use super::replace::{self, Group, InameError};
 use super::rewrite::Scope;
 
-/// Why a domain cannot be mapped so.
+/// Why a domain cannot be mapped.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MapDomainError {
-    /// Points are lost, or are there several times.
+    /// Points are lost or repeated.
     #[error("`{map}` does not pair each value of `{}` with one of `{}` and back", list(.inputs), list(.outputs))]
     NotBijective {
         /// The relation.
         map: String,
-        /// The inames that go.
+        /// The old inames.
         inputs: Vec<Name>,
-        /// The inames that come.
+        /// The new inames.
         outputs: Vec<Name>,
     },
-    /// The inames that go are not expressions of those that come.
+    /// The old inames are not expressions of the new ones.
     #[error("`{map}` does not give `{}` as expressions of `{}`", list(.inputs), list(.outputs))]
     NoExpression {
         /// The relation.
         map: String,
-        /// The inames that go.
+        /// The old inames.
         inputs: Vec<Name>,
-        /// The inames that come.
+        /// The new inames.
         outputs: Vec<Name>,
     },
     /// Some points of the domain have no partner.
@@ -50,7 +50,7 @@ pub enum MapDomainError {
         /// The inames.
         inputs: Vec<Name>,
     },
-    /// A priority names an iname that goes.
+    /// A priority names an old iname.
     #[error("the priority {} names `{iname}`, which is mapped; prioritize loops after the map", list(.chain))]
     Prioritized {
         /// The chain.
@@ -86,7 +86,7 @@ fn list(names: &[Name]) -> String {
 /// ```
 ///
 /// # Errors
-/// When the relation is not a one-to-one pairing or leaves out points, its inputs are not inames of one domain, its outputs are names in use,
+/// If the relation is not a one-to-one pairing or leaves out points, its inputs are not inames of one domain, its outputs are names in use,
 /// a priority or a part of the instructions names some of the inputs alone.
 pub fn map_domain(kernel: &LoopKernel, map: &Relation) -> Result<LoopKernel, MapDomainError> {
     let (inputs, outputs) = (map.inputs(), map.outputs());

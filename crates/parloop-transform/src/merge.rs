@@ -1,4 +1,4 @@
-//! `merge`: one program of several; `with_entrypoints`: which of its kernels are called from outside.
+//! `merge` combines several programs; `with_entrypoints` selects the kernels that are called from outside.
 
 use parloop_ir::functions::scope;
 use parloop_ir::names::Near;
@@ -7,8 +7,8 @@ use parloop_isl::Name;
 
 use super::register::RegisterError;
 
-/// One program with the kernels and functions of all. Functions that are the same in several are shared; a function that the user gave one
-/// of them takes the place of the target's own in the others. Calls that one program could not resolve find the others' kernels.
+/// Merges programs into one with the kernels and functions of all. Equal functions are shared; a user's function in one program overrides
+/// the target's in the others. Calls that one program could not resolve may find kernels of the others.
 ///
 /// ```
 /// use parloop_loop::create::KernelBuilder;
@@ -46,7 +46,7 @@ pub fn merge<'a>(programs: impl IntoIterator<Item = &'a Program>) -> Result<Prog
     Ok(scope(&merged)?)
 }
 
-/// The program with those kernels as its entry points, and no others.
+/// Makes exactly those kernels the entry points.
 ///
 /// # Errors
 /// [`RegisterError::NoKernel`].

@@ -1,4 +1,4 @@
-//! `pack_and_unpack_args_for_call`: parts of arrays that a call takes are copied into temporaries of the callee's shape, and back.
+//! `pack_and_unpack_args_for_call`: copies array parts that are passed to a call into temporaries of the callee's shape, and back.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use super::simplify_indices::simplified;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PackError {
-    /// There is no such kernel.
+    /// Unknown kernel.
     #[error("the program has no kernel `{function}`, so its arguments cannot be packed; merge or register it first")]
     NoKernel {
         /// The name.
@@ -37,7 +37,7 @@ pub enum PackError {
         function: Name,
     },
     /// The shape of an argument, or of a part, is not a constant.
-    #[error("the shape of `{name}` is not a constant, so there is no temporary of its shape; fix its parameters")]
+    #[error("the shape of `{name}` is not a constant, so a temporary cannot have that shape; fix its parameters")]
     NotConstant {
         /// The argument or the array.
         name: Name,
@@ -59,13 +59,13 @@ pub enum PackError {
     /// What is known of a part is not enough.
     #[error(transparent)]
     Infer(#[from] InferError),
-    /// The solver has no answer.
+    /// The solver failed.
     #[error(transparent)]
     Isl(#[from] IslError),
 }
 
-/// Lets every call of a kernel take temporaries of the shapes that it declares: parts of arrays are copied into them before the call, element by
-/// element in C order, and what it writes is copied back behind it. So a part may have other axes than the argument, if it has as many elements.
+/// Passes temporaries of the declared shapes to every call of a kernel: array parts are copied into them before the call, element by
+/// element in C order, and results are copied back after it. So a part may have other axes than the argument, if it has as many elements.
 ///
 /// ```
 /// use parloop_loop::create::KernelBuilder;
@@ -156,7 +156,7 @@ impl<'k> Packing<'k> {
         let mut changed = Instruction { kind: InstructionKind::Call(CallInstruction { lhs: results, rhs, declares }), ..self.call.clone() };
         changed.depends_on.extend(self.before.iter().map(|copy| copy.id.clone()));
         let behind: Vec<Name> = self.after.iter().map(|copy| copy.id.clone()).collect();
-        // Who waited for the call waits for what it wrote.
+        // Dependents of the call depend on what it wrote.
         for instruction in &mut self.kernel.instructions {
             if instruction.depends_on.contains(&self.call.id) {
                 Arc::make_mut(instruction).depends_on.extend(behind.iter().cloned());
@@ -198,7 +198,7 @@ impl<'k> Packing<'k> {
         Ok(left.is_empty()?)
     }
 
-    /// What is passed in the place of a part: a temporary of the argument's shape, filled if it is asked for.
+    /// What is passed in place of a part: a temporary of the argument's shape, filled if it is asked for.
     fn stand_in(&mut self, place: usize, part: &Arc<SubArray>, is_filled: bool) -> Result<Expr, PackError> {
         let argument = &self.callee.arguments[place];
         let lengths = self.lengths(place)?;

@@ -1,4 +1,4 @@
-//! `prioritize_loops`: which loops are outside of which.
+//! `prioritize_loops`: sets which loops are outside which.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,17 +7,17 @@ use parloop_isl::Name;
 
 use super::replace::{self, InameError};
 
-/// Why loops cannot be ordered so.
+/// Why loops cannot be ordered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrioritizeLoopsError {
-    /// A loop would be outside of itself.
-    #[error("loops cannot nest as {}: each is to be outside of the next one, by this and earlier priorities", chain(.cycle))]
+    /// A loop would be outside itself.
+    #[error("loops cannot nest as {}: this and earlier priorities put each outside the next", chain(.cycle))]
     Cycle {
         /// The inames of the cycle, the first one again at the end.
         cycle: Vec<Name>,
     },
-    /// There is no such iname.
+    /// Unknown iname.
     #[error(transparent)]
     Iname(#[from] InameError),
 }
@@ -26,8 +26,9 @@ fn chain(inames: &[Name]) -> String {
     inames.iter().map(|iname| format!("`{iname}`")).collect::<Vec<String>>().join(", ")
 }
 
-/// Says that loops nest in that order, the first one outermost. All calls together must leave an order. In a kernel whose options make them
-/// wishes ([`KernelOptions::is_lenient`](parloop_ir::syntax::KernelOptions::is_lenient)), inames that are not there and contradictions are ignored.
+/// Requires loops to nest in that order, the first one outermost. All priorities together must be consistent. In a kernel whose options
+/// make them hints ([`KernelOptions::is_lenient`](parloop_ir::syntax::KernelOptions::is_lenient)), unknown inames and contradictions are
+/// ignored.
 ///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, transform::prioritize_loops};
@@ -38,11 +39,11 @@ fn chain(inames: &[Name]) -> String {
 /// ```
 ///
 /// # Errors
-/// When there is no such iname, or the order contradicts itself or an earlier one.
+/// If there is no such iname, or the order contradicts itself or an earlier one.
 pub fn prioritize_loops(kernel: &LoopKernel, inames: &[Name]) -> Result<LoopKernel, PrioritizeLoopsError> {
     let mut result = kernel.clone();
     if kernel.options.is_lenient() {
-        // Wishes: what cannot be is left when loops are nested.
+        // Hints: impossible ones are ignored when loops are nested.
         result.priorities.insert(inames.iter().filter(|iname| kernel.inames.contains_key(*iname)).cloned().collect());
         return Ok(result);
     }
@@ -56,7 +57,7 @@ pub fn prioritize_loops(kernel: &LoopKernel, inames: &[Name]) -> Result<LoopKern
     }
 }
 
-/// Inames each of which is outside of the next, by some chain, and the last of which is the first again.
+/// Inames each of which is outside the next, by some chain, and the last of which is the first again.
 fn find_cycle(chains: &BTreeSet<Vec<Name>>) -> Option<Vec<Name>> {
     let mut inside: BTreeMap<&Name, BTreeSet<&Name>> = BTreeMap::new();
     for pair in chains.iter().flat_map(|chain| chain.windows(2)) {

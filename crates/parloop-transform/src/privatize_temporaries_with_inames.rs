@@ -1,5 +1,5 @@
-//! `privatize_temporaries_with_inames`: a temporary gets an entry of its own for each value of some inames. Inames whose values run at once
-//! (`ilp`, `vec`) need that for every temporary that is written inside of them.
+//! `privatize_temporaries_with_inames`: gives a temporary a separate entry for each value of some inames. Inames whose values run
+//! concurrently (`ilp`, `vec`) need that for every temporary that is written inside them.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,15 +20,15 @@ use parloop_isl::{Affine, IslError, Name};
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrivatizeError {
-    /// Elements share memory, which an axis in front of them would take apart.
+    /// Elements share memory, which an additional axis would separate.
     #[error(
-        "elements of temporary `{temporary}` share memory by its strides, so it cannot have an entry for each value of an iname; give it a layout of its own"
+        "elements of temporary `{temporary}` share memory through its strides, so it cannot have an entry for each value of an iname; give it its own layout"
     )]
     SharedElements {
         /// The temporary.
         temporary: Name,
     },
-    /// There is no such iname.
+    /// Unknown iname.
     #[error("privatize_temporaries_with_inames: kernel `{kernel}` has no iname `{iname}`")]
     UnknownIname {
         /// The kernel.
@@ -36,7 +36,7 @@ pub enum PrivatizeError {
         /// The name.
         iname: Name,
     },
-    /// There is no such temporary.
+    /// Unknown temporary.
     #[error("privatize_temporaries_with_inames: kernel `{kernel}` has no temporary `{temporary}`")]
     UnknownTemporary {
         /// The kernel.
@@ -58,10 +58,9 @@ pub enum PrivatizeError {
         /// Its inames.
         second_inames: BTreeSet<Name>,
     },
-    /// An instruction outside of the inames uses the temporary.
+    /// An instruction outside the inames uses the temporary.
     #[error(
-        "temporary `{temporary}` needs one entry for each value of `{iname}`, but `{instruction}` uses it outside of `{iname}`; run that instruction in \
-         the iname too: add_inames_to_insn"
+        "temporary `{temporary}` needs one entry for each value of `{iname}`, but `{instruction}` uses it outside `{iname}`; run that instruction in the iname as well: add_inames_to_insn"
     )]
     Outside {
         /// The temporary.
@@ -71,10 +70,9 @@ pub enum PrivatizeError {
         /// The instruction.
         instruction: Name,
     },
-    /// A limit of a loop has no indices.
+    /// A loop bound cannot have indices.
     #[error(
-        "temporary `{temporary}` needs one entry for each value of {}, but it is a limit of the loop over `{bounded}`, which is one number; \
-         run `{bounded}` inside an ordinary loop", names(.inames)
+        "temporary `{temporary}` needs one entry for each value of {}, but it is a bound of the loop over `{bounded}`, which is a single number; run `{bounded}` inside an ordinary loop", names(.inames)
     )]
     Limit {
         /// The temporary.
@@ -84,7 +82,7 @@ pub enum PrivatizeError {
         /// The iname that it bounds.
         bounded: Name,
     },
-    /// A use that cannot get further indices.
+    /// A use that cannot get additional indices.
     #[error("temporary `{temporary}` needs one entry for each value of an iname, but `{instruction}` uses it {how}")]
     Whole {
         /// The temporary.
@@ -94,7 +92,7 @@ pub enum PrivatizeError {
         /// How.
         how: &'static str,
     },
-    /// A value goes from one value of an iname to another.
+    /// A value passes from one value of an iname to another.
     #[error("temporary `{temporary}` cannot have one entry for each value of {}: {violation}", names(.inames))]
     Carried {
         /// The temporary.
@@ -104,7 +102,7 @@ pub enum PrivatizeError {
         /// Two instances, of which one reads what the other writes.
         violation: Box<Violation>,
     },
-    /// Values to begin with are those of one entry.
+    /// Initial values are those of one entry.
     #[error("temporary `{temporary}` cannot have one entry for each value of {}: it has an initializer", names(.inames))]
     Initialized {
         /// The temporary.
@@ -115,7 +113,7 @@ pub enum PrivatizeError {
     /// A rule that is called does not fit.
     #[error(transparent)]
     Rule(#[from] ExpandSubstError),
-    /// The solver has no answer.
+    /// The solver failed.
     #[error(transparent)]
     Isl(#[from] IslError),
 }
@@ -124,10 +122,11 @@ fn names(inames: &BTreeSet<Name>) -> String {
     if inames.is_empty() { "no iname".to_owned() } else { inames.iter().map(|iname| format!("`{iname}`")).collect::<Vec<_>>().join(", ") }
 }
 
-/// Gives each value of the inames its own entry in the temporaries that are written inside of them and do not have one; in those of `only`, if given.
+/// Gives each value of the inames its own entry in the temporaries that are written inside them and do not have one; in those of `only`, if
+/// given.
 ///
 /// # Errors
-/// Unknown names, and uses of such a temporary that would not know which entry is meant.
+/// Unknown names, and uses of such a temporary without a definite entry.
 ///
 /// ```
 /// use parloop_loop::create::KernelBuilder;
@@ -183,12 +182,12 @@ pub fn privatize_temporaries_with_inames(
     Ok(result)
 }
 
-/// Values of a temporary must not go from one of its entries to another.
+/// Values of a temporary must not pass from one of its entries to another.
 fn check_values(kernel: &LoopKernel, axes: &BTreeMap<Name, BTreeSet<Name>>) -> Result<(), PrivatizeError> {
     if let Some((temporary, inames)) = axes.iter().find(|(name, _)| kernel.temporaries[*name].initializer.is_some()) {
         return Err(PrivatizeError::Initialized { temporary: temporary.clone(), inames: inames.clone() });
     }
-    // What rules stand for is read too.
+    // The bodies of rules are read too.
     let expanded = if kernel.substitutions.is_empty() { Cow::Borrowed(kernel) } else { Cow::Owned(expand_subst(kernel, &Query::All)?) };
     let facts = Facts::of(&expanded);
     let dependences = Dependences::of(&facts);
@@ -201,7 +200,7 @@ fn check_values(kernel: &LoopKernel, axes: &BTreeMap<Name, BTreeSet<Name>>) -> R
     Ok(())
 }
 
-/// [`privatize_temporaries_with_inames`] for all inames whose values run at once without being different work items.
+/// [`privatize_temporaries_with_inames`] for all inames whose values run concurrently on one work item.
 ///
 /// # Errors
 /// As there.
@@ -320,7 +319,7 @@ fn extend(
             }
         }
         Expr::LinearSubscript(aggregate, _) if aggregate.written_name().is_some_and(|name| axes.contains_key(name)) => {
-            Err(whole(aggregate.written_name().expect("invariant: it was just found"), "by its place in memory"))
+            Err(whole(aggregate.written_name().expect("invariant: it was just found"), "with a linear index"))
         }
         Expr::SubArray(part) => {
             let mut indices = part.indices.iter().map(&mut inside).collect::<Result<Vec<Expr>, _>>()?;

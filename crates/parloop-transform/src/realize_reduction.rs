@@ -1,4 +1,4 @@
-//! Reductions as instructions, when a user asks for it before anything else is done: to make scans of them, or to transform what they become.
+//! `realize_reduction`: turns reductions into instructions on request, to make them scans or to transform the result.
 
 use parloop_analysis::infer;
 use parloop_ir::callable::InferError;
@@ -20,7 +20,7 @@ pub enum RealizeReductionError {
     NoEntry(#[from] NoEntry),
 }
 
-/// Realises reductions of the kernel of that name. Types are found as far as they can be.
+/// Realises the reductions of a kernel. Types are inferred as far as possible.
 ///
 /// ```
 /// use parloop_loop::{create::make_kernel, reduce::{Realization, Scan}, transform::realize_reduction};

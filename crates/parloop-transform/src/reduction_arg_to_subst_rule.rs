@@ -1,4 +1,5 @@
-//! `reduction_arg_to_subst_rule`: what a reduction takes becomes a substitution rule, for [`precompute`](super::precompute) to compute ahead.
+//! `reduction_arg_to_subst_rule`: turns the operand of a reduction into a substitution rule, for [`precompute`](super::precompute) to
+//! compute ahead.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,18 +11,18 @@ use parloop_isl::Name;
 
 use super::extract_subst::call_of;
 
-/// Why no rule can be made of it.
+/// Why the operand cannot become a rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReductionArgToSubstRuleError {
-    /// There is no such iname.
+    /// Unknown iname.
     #[error("kernel `{kernel}` has no iname `{iname}`{near}")]
     UnknownIname {
         /// The kernel.
         kernel: Name,
-        /// The name asked for.
+        /// The name.
         iname: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
     /// No reduction is over just these.
@@ -33,7 +34,7 @@ pub enum ReductionArgToSubstRuleError {
         inames: String,
     },
     /// The name is in use, perhaps by the first of two such reductions.
-    #[error("`{name}` is a name in kernel `{kernel}` already; choose another name for the rule, or none")]
+    #[error("`{name}` is already a name in kernel `{kernel}`; choose another name for the rule, or none")]
     Taken {
         /// The kernel.
         kernel: Name,
@@ -49,7 +50,7 @@ pub struct ReductionArgToSubstRule {
     pub inames: Vec<Name>,
     /// The name of the rule; `None`: `red_i_j_arg`.
     pub rule: Option<Name>,
-    /// The instructions that are looked at.
+    /// The instructions to search.
     pub within: Query,
 }
 
@@ -60,7 +61,7 @@ impl ReductionArgToSubstRule {
     }
 }
 
-/// Makes a rule of what reductions over exactly those inames take.
+/// Turns the operands of reductions over exactly those inames into a rule.
 ///
 /// ```
 /// use parloop_loop::create::make_kernel;

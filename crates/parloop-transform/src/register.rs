@@ -1,4 +1,4 @@
-//! `register_function_lookup`, `register_callable`, `register_callable_kernel` and the older names: functions of the user's.
+//! `register_function_lookup`, `register_callable`, `register_callable_kernel` and their older names: functions of the user.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use parloop_isl::Name;
 #[non_exhaustive]
 pub enum RegisterError {
     /// The name is that of another function.
-    #[error("`{name}` is a function of the program already, and another one; choose another name, or say that it may be replaced")]
+    #[error("`{name}` is already a different function of the program; choose another name, or allow it to be replaced")]
     Taken {
         /// The name.
         name: Name,
@@ -32,16 +32,16 @@ pub enum RegisterError {
     NoKernel {
         /// The name.
         name: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
-    /// A call does not fit, or a look-up does not answer.
+    /// A call does not match, or a look-up fails.
     #[error(transparent)]
     Callable(#[from] CallableError),
 }
 
-/// The program with one more look-up, which is asked before all others; names that it knows are resolved at once, those of the target's
-/// own functions too.
+/// Adds a look-up, which takes precedence over all others; names that it knows are resolved immediately, including those of built-in
+/// functions.
 ///
 /// # Errors
 /// Whatever keeps the look-up from answering.
@@ -67,15 +67,15 @@ pub fn register_function_scoper(program: &Program, lookup: Arc<dyn FunctionLooku
     register_function_lookup(program, lookup)
 }
 
-/// The program with a look-up that is asked only when types are known, and answers for name and types together. Nothing is resolved
-/// until then. An older way: [`register_function_lookup`] does all it does.
+/// Adds a look-up by name and types, which is used only when types are known. Nothing is resolved until then. Deprecated in favour of
+/// [`register_function_lookup`].
 pub fn register_function_mangler(program: &Program, mangler: Arc<dyn FunctionLookup>) -> Program {
     let mut registered = program.clone();
     registered.lookups.push(mangler);
     registered
 }
 
-/// The program with a function under a name. A function of the target's own by that name is replaced; another one only if `replace`.
+/// Registers a function under a name. A built-in function of that name is replaced; another one only if `replace`.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -110,10 +110,10 @@ pub fn register_callable(program: &Program, name: &str, callable: Arc<dyn Callab
     Ok(scope(&registered)?)
 }
 
-/// The program with a kernel that calls of `name` mean. Each such call must give and take as many arguments as the kernel has.
+/// Registers a kernel for calls to `name`. Each such call must have as many arguments and results as the kernel.
 ///
 /// # Errors
-/// [`RegisterError::Taken`], and a call that does not fit.
+/// [`RegisterError::Taken`], and calls that do not match.
 pub fn register_callable_kernel(program: &Program, name: &str, callee: &LoopKernel) -> Result<Program, RegisterError> {
     let kernel = CallableKernel::of(LoopKernel { name: name.into(), ..callee.clone() });
     for caller in program.callables.values().filter_map(|callable| callable.kernel()) {

@@ -1,4 +1,4 @@
-//! `remove_instructions`: a kernel without some of its instructions.
+//! `remove_instructions`: removes instructions from a kernel.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,9 +7,9 @@ use parloop_ir::matching::Query;
 use parloop_ir::syntax::{Instruction, LoopKernel};
 use parloop_isl::Name;
 
-/// Takes instructions out of a kernel. What depended on one of them depends on what that one depended on.
+/// Removes instructions from a kernel. Their dependents depend on what they depended on.
 ///
-/// That the instructions are not needed is the caller's promise: what they wrote keeps the value that it had before.
+/// The caller guarantees that the instructions are not needed: variables they wrote keep stale values.
 ///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, parse, transform::remove_instructions};
@@ -36,7 +36,7 @@ pub fn remove_instructions(kernel: &LoopKernel, query: &Query) -> LoopKernel {
     LoopKernel { instructions: kept.into_iter().map(without).collect(), ..kernel.clone() }
 }
 
-/// The dependencies, with those of removed instructions in the place of these.
+/// The dependencies, with those of removed instructions in place of these.
 fn behind(depends_on: &BTreeSet<Name>, removed: &BTreeMap<&Name, &Arc<Instruction>>) -> BTreeSet<Name> {
     let (mut found, mut seen) = (BTreeSet::new(), BTreeSet::new());
     let mut open: Vec<&Name> = depends_on.iter().collect();

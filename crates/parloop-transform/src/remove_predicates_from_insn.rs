@@ -1,4 +1,4 @@
-//! `remove_predicates_from_insn`: instructions without some of their conditions.
+//! `remove_predicates_from_insn`: removes conditions from instructions.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::sync::Arc;
 use parloop_ir::matching::Query;
 use parloop_ir::syntax::{Expr, LoopKernel};
 
-/// Takes conditions away from the instructions that a query finds. Who asks for it promises that they hold wherever the instructions run, or
-/// that what is done elsewhere does no harm.
+/// Removes conditions from the instructions that a query selects. The caller guarantees that they hold wherever the instructions run, or
+/// that running elsewhere is harmless.
 ///
 /// ```
 /// use parloop_loop::{create::make_kernel, matching::Query, parse, transform::remove_predicates_from_insn};

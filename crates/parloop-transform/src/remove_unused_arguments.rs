@@ -1,4 +1,4 @@
-//! `remove_unused_arguments`: a kernel without the arguments that nothing uses.
+//! `remove_unused_arguments`: removes unused arguments.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use parloop_isl::Name;
 
 use super::layouts::in_layout;
 
-/// Takes out the arguments that no instruction, rule, domain, assumption, or shape of another used array names.
+/// Removes the arguments that no instruction, rule, domain, assumption, or shape of another used array names.
 ///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, matching::Query, parse, transform::{remove_instructions, remove_unused_arguments}};

@@ -1,4 +1,4 @@
-//! `remove_unused_inames`: domains without the inames that no instruction uses.
+//! `remove_unused_inames`: removes unused inames from domains.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,8 @@ use parloop_isl::{Name, Set};
 use super::replace::{self, InameError};
 use super::rewrite;
 
-/// Takes those of the given inames (all, if none are given) out of the domains that no instruction and no bound of a used iname uses.
-/// Domains that have no inames left are gone.
+/// Removes the given inames (all, if none are given) from the domains unless an instruction or a bound of a used iname uses them. Empty
+/// domains are removed.
 ///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, transform::remove_unused_inames};
@@ -20,7 +20,7 @@ use super::rewrite;
 /// ```
 ///
 /// # Errors
-/// When there is no such iname.
+/// If there is no such iname.
 pub fn remove_unused_inames(kernel: &LoopKernel, inames: Option<&[Name]>) -> Result<LoopKernel, InameError> {
     for iname in inames.unwrap_or_default() {
         replace::known(kernel, iname)?;

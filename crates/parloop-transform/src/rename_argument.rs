@@ -1,4 +1,4 @@
-//! `rename_argument`: another name for an argument, everywhere it is used.
+//! `rename_argument`: renames an argument everywhere.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,29 +10,29 @@ use parloop_isl::Name;
 use super::layouts::in_layout;
 use super::rewrite::{self, Scope};
 
-/// Why an argument cannot be renamed so.
+/// Why an argument cannot be renamed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RenameArgumentError {
-    /// There is no such argument.
+    /// Unknown argument.
     #[error("kernel `{kernel}` has no argument `{argument}`{near}")]
     Unknown {
         /// The kernel.
         kernel: Name,
         /// The argument.
         argument: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
-    /// The name is in use.
-    #[error("`{name}` is a name in kernel `{kernel}` already; choose another one")]
+    /// The name is already taken.
+    #[error("`{name}` is already a name in kernel `{kernel}`; choose another one")]
     Taken {
         /// The kernel.
         kernel: Name,
         /// The name.
         name: Name,
     },
-    /// Text in C names the argument.
+    /// C code names the argument.
     #[error("the C text of instruction `{instruction}` names `{argument}`, which cannot be renamed there; bind the name to an expression")]
     InText {
         /// The instruction.
@@ -40,7 +40,7 @@ pub enum RenameArgumentError {
         /// The argument.
         argument: Name,
     },
-    /// A question about the domains has no answer.
+    /// A query about the domains failed.
     #[error(transparent)]
     Isl(#[from] parloop_isl::IslError),
 }
@@ -56,7 +56,7 @@ pub enum RenameArgumentError {
 /// ```
 ///
 /// # Errors
-/// When there is no such argument, the name is in use, or text in C names the argument.
+/// If there is no such argument, the name is in use, or C code names the argument.
 pub fn rename_argument(kernel: &LoopKernel, old: &str, new: &str) -> Result<LoopKernel, RenameArgumentError> {
     check(kernel, old, new)?;
     let (old, new) = (Name::from(old), Name::from(new));

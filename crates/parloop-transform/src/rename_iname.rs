@@ -1,4 +1,4 @@
-//! `rename_iname`, `rename_inames`, `rename_inames_in_batch`: other names for inames, or one iname in the place of several.
+//! `rename_iname`, `rename_inames`, `rename_inames_in_batch`: rename inames, or replace several by one.
 
 use std::collections::BTreeMap;
 
@@ -44,19 +44,19 @@ impl Rename {
         self
     }
 
-    /// In those instructions alone.
+    /// Only in those instructions.
     pub fn within(mut self, query: Query) -> Rename {
         self.within = query;
         self
     }
 }
 
-/// Why inames cannot be renamed so.
+/// Why inames cannot be renamed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RenameInamesError {
     /// The name is one of those that are to be renamed.
-    #[error("`{iname}` is among the inames that are renamed to `{iname}`")]
+    #[error("`{iname}` cannot be renamed to itself")]
     ToItself {
         /// The iname.
         iname: Name,
@@ -72,7 +72,7 @@ pub enum RenameInamesError {
         second: Name,
     },
     /// Two inames that would become one have different values.
-    #[error("`{old}` and `{new}` do not run over the same values: `{old_domain}` against `{new_domain}`")]
+    #[error("`{old}` and `{new}` do not run over the same values: `{old_domain}` versus `{new_domain}`")]
     Domains {
         /// The iname that is renamed.
         old: Name,
@@ -84,7 +84,7 @@ pub enum RenameInamesError {
         new_domain: String,
     },
     /// An instruction would run for other values of its inames.
-    #[error("with `{new}` in the place of `{old}`, instruction `{instruction}` would run for `{after}` instead of `{before}`")]
+    #[error("with `{new}` in place of `{old}`, instruction `{instruction}` would run for `{after}` instead of `{before}`")]
     Instances {
         /// The instruction.
         instruction: Name,
@@ -98,7 +98,7 @@ pub enum RenameInamesError {
         after: String,
     },
     /// An iname is in two batches.
-    #[error("`{iname}` is to be renamed to `{first}` and to `{second}`")]
+    #[error("`{iname}` cannot be renamed to both `{first}` and `{second}`")]
     Twice {
         /// The iname.
         iname: Name,
@@ -110,7 +110,7 @@ pub enum RenameInamesError {
     /// The inames cannot be replaced.
     #[error(transparent)]
     Iname(#[from] InameError),
-    /// The tags of the inames do not go together.
+    /// The tags of the inames conflict.
     #[error(transparent)]
     Tag(#[from] TagInamesError),
 }
@@ -121,7 +121,7 @@ impl From<IslError> for RenameInamesError {
     }
 }
 
-/// Renames an iname; its tags go with it.
+/// Renames an iname, with its tags.
 ///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, transform::{Rename, rename_iname}};
@@ -132,7 +132,7 @@ impl From<IslError> for RenameInamesError {
 /// ```
 ///
 /// # Errors
-/// As [`rename_inames`]; and when the tags do not go with those of an iname that is there already.
+/// As [`rename_inames`]; and if the tags conflict with those of an existing iname.
 pub fn rename_iname(kernel: &LoopKernel, old: &str, new: &str, rename: &Rename) -> Result<LoopKernel, RenameInamesError> {
     let mut result = rename_inames(kernel, &[old.into()], new, rename)?;
     if let (Some(before), true) = (kernel.inames.get(old), rename.keep_tags)
@@ -146,8 +146,8 @@ pub fn rename_iname(kernel: &LoopKernel, old: &str, new: &str, rename: &Rename) 
     Ok(result)
 }
 
-/// Renames inames to one, which may be there already if that is [ok](Rename::existing_ok): all run over the same values, and none inside
-/// another. Loops that become one in this way are fused, as far as the dependencies let them be.
+/// Renames inames to one, which may already exist if that is [ok](Rename::existing_ok): all run over the same values, and none inside
+/// another. This fuses loops, as far as the dependencies allow.
 ///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, transform::{Rename, rename_inames}};
@@ -158,7 +158,7 @@ pub fn rename_iname(kernel: &LoopKernel, old: &str, new: &str, rename: &Rename) 
 /// ```
 ///
 /// # Errors
-/// When there is no such iname, the name is taken, the values differ, or an instruction uses two of the inames.
+/// If there is no such iname, the name is taken, the values differ, or an instruction uses two of the inames.
 pub fn rename_inames(kernel: &LoopKernel, old: &[Name], new: &str, rename: &Rename) -> Result<LoopKernel, RenameInamesError> {
     let scope = Scope::of(kernel, &rename.within);
     if scope.is_empty() {
@@ -220,7 +220,7 @@ fn check(kernel: &LoopKernel, scope: &Scope, old: &[Name], new: &Name, rename: &
     Ok(())
 }
 
-/// Whether an instruction uses such inames in reductions alone that stand side by side, none inside of another.
+/// Whether an instruction uses such inames in reductions alone that stand side by side, none inside another.
 fn are_apart(instruction: &Instruction, inames: &[&Name]) -> bool {
     let is_one = |name: &Name| inames.contains(&name);
     let is_nested = |expr: &Expr| match expr {
@@ -238,7 +238,7 @@ fn are_apart(instruction: &Instruction, inames: &[&Name]) -> bool {
         && instruction.exprs().into_iter().all(|expr| !expr.any(&mut |part| is_nested(part)) && !outside(expr))
 }
 
-/// The expression with nothing in the place of its reductions.
+/// The expression with nothing in place of its reductions.
 fn without_reductions(expr: &Expr) -> Expr {
     match expr {
         Expr::Reduction(_) => Expr::int(0),
@@ -250,7 +250,7 @@ fn renamed(domain: &Set, old: &Name, new: &Name) -> Result<Set, IslError> {
     domain.rename(&|name| (name == old).then(|| new.clone()))
 }
 
-/// The kernel with `new`, which is there, in the place of `old`.
+/// The kernel with `new`, which is there, in place of `old`.
 fn merge(kernel: &LoopKernel, scope: &Scope, old: &Name, new: &Name) -> Result<LoopKernel, RenameInamesError> {
     check_values(kernel, old, new)?;
     let group = Group::rename(old, new);

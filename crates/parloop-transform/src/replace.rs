@@ -1,4 +1,4 @@
-//! Inames in the place of others, in instructions, rules, priorities and domains: what splitting, joining, renaming and duplicating share.
+//! Replacement of inames in instructions, rules, priorities and domains, shared by splitting, joining, renaming and duplicating.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,22 +9,22 @@ use parloop_isl::{Affine, IslError, Name, Set};
 
 use super::rewrite::{self, Scope};
 
-/// Why inames cannot be replaced so.
+/// Why inames cannot be replaced.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InameError {
-    /// There is no such iname.
+    /// Unknown iname.
     #[error("kernel `{kernel}` has no iname `{iname}`{near}")]
     Unknown {
         /// The kernel.
         kernel: Name,
-        /// The name that was asked for.
+        /// The name.
         iname: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
-    /// A name is in use.
-    #[error("`{name}` is a name in kernel `{kernel}` already; choose another one")]
+    /// A name is already taken.
+    #[error("`{name}` is already a name in kernel `{kernel}`; choose another one")]
     Taken {
         /// The kernel.
         kernel: Name,
@@ -43,7 +43,7 @@ pub enum InameError {
     },
     /// An instruction runs over some of the inames alone.
     #[error(
-        "instruction `{instruction}` is within `{present}` but not within `{absent}`; inames that are replaced together must be used together"
+        "instruction `{instruction}` runs in `{present}` but not in `{absent}`; inames that are replaced together must be used together"
     )]
     Partly {
         /// The instruction.
@@ -63,8 +63,7 @@ pub enum InameError {
     },
     /// The first of equal values would be another one.
     #[error(
-        "a reduction `{op}` over `{iname}` takes the first of equal values, and would meet its points in another order; keep the order, or \
-         reduce with an operation that does not depend on it"
+        "a reduction `{op}` over `{iname}` takes the first of equal values, and its points would come in a different order; keep the order, or use an operation that does not depend on it"
     )]
     Reordered {
         /// The iname.
@@ -74,7 +73,7 @@ pub enum InameError {
     },
     /// A domain depends on an iname that is replaced for some of its users.
     #[error(
-        "the bounds of `{dim}` depend on `{iname}`, and instructions inside and outside of the query use `{dim}`; duplicate `{dim}` for one of them first"
+        "the bounds of `{dim}` depend on `{iname}`, and instructions inside and outside the query use `{dim}`; duplicate `{dim}` for one of them first"
     )]
     SharedDomain {
         /// The iname that is replaced.
@@ -92,12 +91,12 @@ pub enum InameError {
         /// An iname of the domain.
         dim: Name,
     },
-    /// A question about the domains has no answer.
+    /// A query about the domains failed.
     #[error(transparent)]
     Isl(#[from] IslError),
 }
 
-/// Checks that an iname is there.
+/// Checks that an iname exists.
 pub(crate) fn known(kernel: &LoopKernel, iname: &str) -> Result<(), InameError> {
     if kernel.inames.contains_key(iname) {
         return Ok(());
@@ -105,7 +104,7 @@ pub(crate) fn known(kernel: &LoopKernel, iname: &str) -> Result<(), InameError> 
     Err(InameError::Unknown { kernel: kernel.name.clone(), iname: iname.into(), near: Near::of(iname, kernel.inames.keys()) })
 }
 
-/// The name that was asked for, if it is free, or one made of `base`.
+/// The requested name, if it is free, or one made from `base`.
 pub(crate) fn fresh(kernel: &LoopKernel, names: &mut UniqueNames, wanted: Option<&Name>, base: &str) -> Result<Name, InameError> {
     match wanted {
         None => Ok(names.make(base)),
@@ -114,7 +113,7 @@ pub(crate) fn fresh(kernel: &LoopKernel, names: &mut UniqueNames, wanted: Option
     }
 }
 
-/// A set with an expression in the place of a name, if it has that name.
+/// A set with an expression in place of a name, if it has that name.
 pub(crate) fn put(set: &Set, name: &Name, by: &Affine) -> Result<Set, IslError> {
     if set.has_dim(name) || set.params().contains(name) { set.substitute(name, by) } else { Ok(set.clone()) }
 }
@@ -133,7 +132,7 @@ pub(crate) fn add_beside(set: &Set, dim: &str, names: &[&Name]) -> Set {
 /// Inames that are replaced together.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
-    /// The inames that go.
+    /// The old inames.
     pub old: Vec<Name>,
     /// Those that come, outer first.
     pub new: Vec<Name>,
@@ -351,7 +350,7 @@ impl Domains<'_> {
         Ok(written)
     }
 
-    /// Whether instructions inside or outside of the scope use a dimension of the domain.
+    /// Whether instructions inside or outside the scope use a dimension of the domain.
     fn is_used(&self, domain: &Set, inside: bool) -> bool {
         let used = rewrite::inames_used_by(self.kernel, self.scope.instructions(self.kernel, inside));
         domain.dims().iter().any(|dim| used.contains(dim))

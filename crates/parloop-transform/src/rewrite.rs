@@ -1,5 +1,5 @@
-//! One place that changes every expression of a kernel: those of its instructions, and of its substitution rules as far as the changed
-//! instructions use them. A rule that instructions inside and outside of a query share is copied first.
+//! Rewriting of every expression of a kernel: those of its instructions, and of its substitution rules as far as the changed instructions
+//! use them. A rule that instructions inside and outside a query share is copied first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use parloop_ir::substitution::{ExpandSubstError, expand_calls};
 use parloop_ir::syntax::{Call, Expr, Instruction, LoopKernel, SubstitutionRule};
 use parloop_isl::Name;
 
-/// The instructions of a kernel that a transformation changes.
+/// The scope of a transformation: the instructions that it changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Scope {
     inside: Vec<bool>,
@@ -22,7 +22,7 @@ impl Scope {
         Scope { inside: kernel.instructions.iter().map(|instruction| within.matches(kernel, instruction)).collect() }
     }
 
-    /// Every one.
+    /// All instructions.
     pub fn whole(kernel: &LoopKernel) -> Scope {
         Scope { inside: vec![true; kernel.instructions.len()] }
     }
@@ -43,7 +43,7 @@ impl Scope {
         Scope { inside: pairs.map(|(instruction, inside)| *inside && test(instruction)).collect() }
     }
 
-    /// The instructions inside (`true`) or outside of it.
+    /// The instructions inside (`true`) or outside it.
     pub fn instructions<'a>(&'a self, kernel: &'a LoopKernel, inside: bool) -> impl Iterator<Item = &'a Arc<Instruction>> + Clone {
         kernel.instructions.iter().zip(&self.inside).filter(move |(_, is_inside)| **is_inside == inside).map(|(instruction, _)| instruction)
     }

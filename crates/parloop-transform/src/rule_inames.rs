@@ -15,13 +15,13 @@ use super::replace::InameError;
 /// get copies of the iname. Where bounds of another iname depend on it, it stays; the rule cannot be expanded then.
 ///
 /// # Errors
-/// When the solver has no answer.
+/// If the solver fails.
 pub fn separate_rule_inames(kernel: &LoopKernel) -> Result<LoopKernel, IslError> {
     let rules = &kernel.substitutions;
     if !rules.values().any(|rule| !rule.body.reduction_inames().is_empty()) {
         return Ok(kernel.clone());
     }
-    let mut found = Found { kernel, shared: BTreeSet::new() };
+    let mut found = RuleConflicts { kernel, shared: BTreeSet::new() };
     for instruction in &kernel.instructions {
         let mut around = instruction.within_inames.clone();
         instruction.exprs().into_iter().for_each(|expr| found.free(expr, &[], &mut around));
@@ -48,13 +48,13 @@ pub fn separate_rule_inames(kernel: &LoopKernel) -> Result<LoopKernel, IslError>
     Ok(result)
 }
 
-struct Found<'k> {
+struct RuleConflicts<'k> {
     kernel: &'k LoopKernel,
     /// Rules and inames of their reductions that mean something else around a call.
     shared: BTreeSet<(Name, Name)>,
 }
 
-impl Found<'_> {
+impl RuleConflicts<'_> {
     /// Adds the inames in an expression that no reduction of it binds.
     fn free(&self, expr: &Expr, bound: &[Name], found: &mut BTreeSet<Name>) {
         match expr {

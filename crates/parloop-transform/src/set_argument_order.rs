@@ -4,28 +4,28 @@ use parloop_ir::names::Near;
 use parloop_ir::syntax::LoopKernel;
 use parloop_isl::Name;
 
-/// Why arguments cannot be ordered so.
+/// Why arguments cannot be ordered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArgumentOrderError {
-    /// There is no such argument.
+    /// Unknown argument.
     #[error("kernel `{kernel}` has no argument `{argument}`{near}")]
     Unknown {
         /// The kernel.
         kernel: Name,
         /// The argument.
         argument: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
     /// An argument is named twice.
-    #[error("argument `{argument}` is named twice in the order of the arguments")]
+    #[error("argument `{argument}` appears twice in the argument order")]
     Twice {
         /// The argument.
         argument: Name,
     },
     /// An argument is not named.
-    #[error("the order of the arguments of kernel `{kernel}` leaves out {}", missing.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))]
+    #[error("the argument order of kernel `{kernel}` leaves out {}", missing.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))]
     Missing {
         /// The kernel.
         kernel: Name,
@@ -34,7 +34,7 @@ pub enum ArgumentOrderError {
     },
 }
 
-/// Orders the arguments as named: each of them once.
+/// Orders the arguments as named, each exactly once.
 ///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, transform::set_argument_order};
@@ -45,7 +45,7 @@ pub enum ArgumentOrderError {
 /// ```
 ///
 /// # Errors
-/// When a name is not an argument, is there twice, or an argument is not named.
+/// If a name is not an argument, is there twice, or an argument is not named.
 pub fn set_argument_order(kernel: &LoopKernel, order: &[Name]) -> Result<LoopKernel, ArgumentOrderError> {
     let mut arguments = Vec::with_capacity(order.len());
     for (index, name) in order.iter().enumerate() {

@@ -5,14 +5,14 @@ use parloop_isl::Name;
 
 use super::arrays::{UnknownArray, layout_of, set_layout};
 
-/// Why axes cannot be named so.
+/// Why axes cannot be named.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetArrayAxisNamesError {
-    /// There is no such array.
+    /// Unknown array.
     #[error("{0}")]
     UnknownArray(#[from] UnknownArray),
-    /// The number of names is not that of the axes.
+    /// The number of names does not match the number of axes.
     #[error("array `{array}` has {axes} axes, but {names} names were given")]
     WrongCount {
         /// The array.
@@ -32,7 +32,7 @@ pub enum SetArrayAxisNamesError {
     },
 }
 
-/// The kernel with names for the axes of those arrays.
+/// Names the axes of those arrays.
 ///
 /// ```
 /// use parloop_loop::create::make_kernel;

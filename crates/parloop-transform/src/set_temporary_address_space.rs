@@ -1,34 +1,34 @@
-//! `set_temporary_address_space`: which memory a temporary lives in.
+//! `set_temporary_address_space`: sets the address space of a temporary.
 
 use parloop_ir::names::Near;
 use parloop_ir::syntax::{AddressSpace, LoopKernel};
 use parloop_isl::Name;
 
-/// Why a temporary cannot live there.
+/// Why a temporary cannot be in that address space.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetTemporaryAddressSpaceError {
-    /// There is none of that name.
+    /// Unknown name.
     #[error("kernel `{kernel}` has no temporary `{name}`{near}")]
     UnknownTemporary {
         /// The kernel.
         kernel: Name,
-        /// The name asked for.
+        /// The name.
         name: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
-    /// Constant memory is never written, but the temporary is.
-    #[error("`{name}` is written by `{instruction}`, so it cannot live in constant memory; choose global")]
+    /// Constant memory is read-only, but the temporary is written.
+    #[error("`{name}` is written by `{instruction}`, so it cannot be in constant memory; choose global")]
     Written {
         /// The temporary.
         name: Name,
-        /// Who writes it.
+        /// The instruction that writes it.
         instruction: Name,
     },
 }
 
-/// The kernel with those temporaries in that memory.
+/// Puts those temporaries in that address space.
 ///
 /// ```
 /// use parloop_loop::syntax::AddressSpace;
@@ -41,7 +41,7 @@ pub enum SetTemporaryAddressSpaceError {
 /// ```
 ///
 /// # Errors
-/// When there is no such temporary, or when it is written and the memory is constant.
+/// If there is no such temporary, or if it is written and the memory is constant.
 pub fn set_temporary_address_space(
     kernel: &LoopKernel,
     temporaries: &[Name],

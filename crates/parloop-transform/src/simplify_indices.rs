@@ -1,4 +1,4 @@
-//! `simplify_indices`: indices of arrays without divisions that the domains answer, such as `(16*o + i)//16` where `0 <= i < 16`.
+//! `simplify_indices`: removes divisions from array indices that the domains determine, such as `(16*o + i)//16` where `0 <= i < 16`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use super::precompute::domain_of;
 /// ```
 ///
 /// # Errors
-/// When the solver has no answer.
+/// If the solver fails.
 pub fn simplify_indices(kernel: &LoopKernel) -> Result<LoopKernel, IslError> {
     let mut result = kernel.clone();
     for instruction in &mut result.instructions {
@@ -49,7 +49,7 @@ pub(super) fn simplified(kernel: &LoopKernel, index: &Expr) -> Result<Expr, IslE
     Ok(if simple == affine { index.clone() } else { from_affine(&simple) })
 }
 
-/// The expression with the number in the place of each division that has one value on the domain of its inames.
+/// The expression with the number in place of each division that has one value on the domain of its inames.
 fn without_floors(kernel: &LoopKernel, affine: &Affine) -> Result<Affine, IslError> {
     let mut sum = Affine::constant(affine.constant_term());
     for (atom, coefficient) in affine.terms() {

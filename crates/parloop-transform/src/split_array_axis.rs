@@ -1,4 +1,4 @@
-//! `split_array_axis`: an axis of an array becomes two, of which the inner one has a given length.
+//! `split_array_axis`: splits an axis of an array in two, with an inner axis of given length.
 
 use std::sync::Arc;
 
@@ -24,10 +24,10 @@ pub struct AxisSplit {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SplitArrayAxisError {
-    /// There is no such array.
+    /// Unknown array.
     #[error("{0}")]
     UnknownArray(#[from] UnknownArray),
-    /// There is no such axis.
+    /// Unknown axis.
     #[error("array `{array}` has no axis {axis}; it has {axes}, counted from 0")]
     NoAxis {
         /// The array.
@@ -38,7 +38,7 @@ pub enum SplitArrayAxisError {
         axes: usize,
     },
     /// The shape is not known.
-    #[error("the shape of array `{array}` is not known; give it one")]
+    #[error("the shape of array `{array}` is unknown; give it one")]
     NoShape {
         /// The array.
         array: Name,
@@ -51,8 +51,8 @@ pub enum SplitArrayAxisError {
         /// The length.
         length: i64,
     },
-    /// The axis has no stride that a part of it could have.
-    #[error("axis {axis} of array `{array}` is {what}; only axes with a stride of their own can be split")]
+    /// The axis has no stride that could be split.
+    #[error("axis {axis} of array `{array}` is {what}; only axes with their own stride can be split")]
     NoStride {
         /// The array.
         array: Name,
@@ -61,7 +61,7 @@ pub enum SplitArrayAxisError {
         /// What it is.
         what: &'static str,
     },
-    /// It is used in a way that does not name its axes.
+    /// It is used without indices.
     #[error("instruction `{instruction}` uses `{array}` {how}, so its axes cannot change")]
     OtherUse {
         /// The array.
@@ -71,19 +71,19 @@ pub enum SplitArrayAxisError {
         /// How.
         how: &'static str,
     },
-    /// It has values from the beginning, laid out for its axes.
-    #[error("`{array}` has values from the beginning, which are given for its axes as they are")]
+    /// It has initial values, laid out for its axes.
+    #[error("`{array}` has initial values, whose layout follows its current axes")]
     Initialized {
         /// The array.
         array: Name,
     },
-    /// The solver has no answer.
+    /// The solver failed.
     #[error("{0}")]
     Solver(#[from] IslError),
 }
 
-/// Splits an axis of arrays: `a[i]` becomes `a[i//4, i % 4]`, with elements where they were. Who passes such an array passes one of the
-/// changed shape; its last part may be longer than the axis was.
+/// Splits an axis of arrays: `a[i]` becomes `a[i//4, i % 4]`, with elements in the same positions. Callers must pass arrays of the changed
+/// shape; the last part may be longer than the axis was.
 ///
 /// ```
 /// use parloop_loop::create::make_kernel;
@@ -142,7 +142,7 @@ impl AxisSplit {
         let (outer, inner) = match tags[self.axis].clone() {
             DimTag::Separate => return none("separate"),
             DimTag::Vector => return none("a vector"),
-            DimTag::Stride(Stride::Auto) => return none("of a stride that each call finds"),
+            DimTag::Stride(Stride::Auto) => return none("an axis whose stride each call determines"),
             DimTag::Stride(Stride::Fixed(stride)) => {
                 (Stride::Fixed(fold::multiply(stride.clone(), Expr::int(self.length))), Stride::Fixed(stride))
             }
@@ -178,7 +178,7 @@ impl AxisSplit {
                 let (block, rest) = (part(BinaryOp::FloorDivide)?, part(BinaryOp::Modulo)?);
                 Ok(Some(Expr::subscript(array.clone(), self.in_place_of(&indices, block, rest))))
             }
-            Expr::LinearSubscript(aggregate, _) if is_array(aggregate) => Err(other("by its place in memory")),
+            Expr::LinearSubscript(aggregate, _) if is_array(aggregate) => Err(other("with a linear index")),
             Expr::SubArray(part) if part.array == *array => Err(other("as an argument of a call")),
             inner if is_array(inner) => Err(other("without indices")),
             _ => Ok(None),

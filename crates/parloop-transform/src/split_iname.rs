@@ -1,4 +1,4 @@
-//! `split_iname`: one iname becomes an outer and an inner one, the inner one of a given length.
+//! `split_iname`: splits an iname into an outer and an inner one of given length.
 
 use std::collections::BTreeMap;
 
@@ -69,38 +69,38 @@ impl Split {
         self
     }
 
-    /// With code of their own for so many of the first and the last values of the outer iname.
+    /// With separate code for that many of the first and last values of the outer iname.
     pub fn slabs(mut self, first: u32, last: u32) -> Split {
         self.slabs = (first, last);
         self
     }
 
-    /// In those instructions alone; the others keep the iname.
+    /// Only in those instructions; the others keep the iname.
     pub fn within(mut self, query: Query) -> Split {
         self.within = query;
         self
     }
 
-    /// Though the iname has a tag, which both parts then have.
+    /// Even if the iname has a tag, which both parts then get.
     pub fn of_any_tag(mut self) -> Split {
         self.any_tag = true;
         self
     }
 }
 
-/// Why an iname cannot be split so.
+/// Why an iname cannot be split.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SplitError {
     /// The length is zero or negative.
-    #[error("iname `{iname}` cannot be split by {length}: the length is at least 1")]
+    #[error("iname `{iname}` cannot be split by {length}: the length must be at least 1")]
     Length {
         /// The iname.
         iname: Name,
         /// The length that was asked for.
         length: i64,
     },
-    /// The iname is placed already.
+    /// The iname is already tagged.
     #[error("iname `{iname}` is tagged `{tag}` and cannot be split; split it first and tag its parts")]
     Tagged {
         /// The iname.
@@ -123,9 +123,9 @@ impl From<IslError> for SplitError {
 }
 
 /// Splits an iname `i` into `i_outer` and `i_inner`, so that `i = i_inner + length*i_outer` and `0 <= i_inner < length`. The last inner
-/// loop is shorter where the length does not divide. A reduction over `i` becomes one over both. The parts have no tags but those given.
+/// loop is shorter if the length does not divide evenly. A reduction over `i` becomes one over both. The parts have only the given tags.
 ///
-/// A kernel no instruction of which the query finds is returned as it is.
+/// If the query selects no instruction, the kernel is returned unchanged.
 ///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, syntax::InameTag, transform::{Split, split_iname}};
@@ -137,7 +137,7 @@ impl From<IslError> for SplitError {
 /// ```
 ///
 /// # Errors
-/// When there is no such iname, the length is less than 1, the iname is tagged, a name is taken, or the iname sweeps an array for a call.
+/// If there is no such iname, the length is less than 1, the iname is tagged, a name is taken, or the iname sweeps an array for a call.
 pub fn split_iname(kernel: &LoopKernel, iname: &str, split: &Split) -> Result<LoopKernel, SplitError> {
     let scope = Scope::of(kernel, &split.within);
     if scope.is_empty() {
@@ -179,7 +179,7 @@ impl Parts<'_> {
         Ok(Parts { iname: iname.into(), outer, inner, split })
     }
 
-    /// The kernel with the parts in the place of the iname, which is `value`, and in the domains as `forward` says.
+    /// The kernel with the parts in place of the iname, which is `value`, and in the domains as `forward` says.
     pub fn replace(
         &self,
         kernel: &LoopKernel,

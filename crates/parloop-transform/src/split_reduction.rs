@@ -1,4 +1,4 @@
-//! `split_reduction_inward` and `split_reduction_outward`: one reduction over several inames becomes two nested ones.
+//! `split_reduction_inward` and `split_reduction_outward`: split a reduction over several inames into two nested ones.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub enum SplitReductionError {
         /// How many values it takes.
         operands: usize,
     },
-    /// There is no such iname.
+    /// Unknown iname.
     #[error(transparent)]
     Iname(#[from] InameError),
 }
@@ -38,7 +38,7 @@ pub enum SplitReductionError {
 /// ```
 ///
 /// # Errors
-/// When there is no such iname, or a reduction takes several values at a time, as `argmax` does.
+/// If there is no such iname, or a reduction takes several values at a time, as `argmax` does.
 pub fn split_reduction_inward(kernel: &LoopKernel, inames: &[Name], within: &Query) -> Result<LoopKernel, SplitReductionError> {
     split(kernel, inames, within, true)
 }

@@ -1,4 +1,4 @@
-//! `tag_array_axes`: how the axes of arrays lie in memory.
+//! `tag_array_axes`: sets the memory layout of array axes.
 
 use parloop_analysis::dependence::elements_share_memory;
 use parloop_analysis::facts::Facts;
@@ -9,45 +9,47 @@ use parloop_isl::Name;
 
 use super::arrays::{UnknownArray, layout_of, set_layout};
 
-/// How axes are tagged: as data, or as text.
+/// Axis tags, as data or as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AxisTags {
     /// One tag for each axis.
     Given(Vec<DimTag>),
     /// One text for each axis: `N0`, `N1`, `c`, `f`, `stride:n`, `sep`, `vec`.
     Text(Vec<String>),
-    /// Such texts by the names of the axes.
+    /// The same, keyed by axis name.
     ByName(Vec<(Name, String)>),
 }
 
 impl AxisTags {
-    /// Texts with commas between them, such as `N1,N0`.
+    /// Tags separated by commas, such as `N1,N0`.
     pub fn parse(text: &str) -> AxisTags {
         AxisTags::Text(text.split(',').map(|tag| tag.trim().to_owned()).collect())
     }
 }
 
-/// Why axes cannot be tagged so.
+/// Why axes cannot be tagged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TagArrayAxesError {
-    /// A temporary is one piece of memory.
-    #[error("`{array}` is a temporary, which is one piece of memory: `sep` axes are for arguments; split the temporary instead")]
+    /// A temporary is a single block of memory.
+    #[error(
+        "`{array}` is a temporary, which is a single block of memory, and `sep` axes are for arguments only; split the temporary instead"
+    )]
     Separate {
         /// The array.
         array: Name,
     },
     /// Elements share memory, before or after.
     #[error(
-        "elements of `{array}` share memory by the strides that it has {which}, and the kernel writes to it, so other axis tags would change its numbers; make another array with the layout and copy"
+        "elements of `{array}` share memory through its strides {which} the change, and the kernel writes to it, so other axis tags would change the results; make another array with that layout and copy"
     )]
     SharedElements {
         /// The array.
         array: Name,
-        /// `now` or `then`.
+        /// `before` or `after`.
         which: &'static str,
     },
-    /// There is no such array.
+    /// Unknown array.
     #[error("{0}")]
     UnknownArray(#[from] UnknownArray),
     /// The text is not a list of tags.
@@ -58,7 +60,7 @@ pub enum TagArrayAxesError {
         /// What is wrong.
         reason: DimTagError,
     },
-    /// The number of tags is not that of the axes.
+    /// The number of tags does not match the number of axes.
     #[error("array `{array}` has {axes} axes, but {tags} tags were given")]
     WrongCount {
         /// The array.
@@ -91,7 +93,7 @@ fn listed(names: &[Name]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<String>>().join(", ")
 }
 
-/// The kernel with other tags for the axes of those arrays.
+/// Sets the axis tags of those arrays.
 ///
 /// ```
 /// use parloop_loop::create::make_kernel;
@@ -118,7 +120,7 @@ pub fn tag_array_axes(kernel: &LoopKernel, arrays: &[Name], tags: &AxisTags) -> 
             return Err(TagArrayAxesError::Separate { array: array.clone() });
         }
         let layout = Layout { dim_tags, ..old.clone() };
-        // Lengths may be found later; all else that is not a layout is said at once.
+        // Lengths may be inferred later; any other invalid layout is an error here.
         match layout.axes(array) {
             Err(LayoutError::UnknownLength { .. }) | Ok(_) => {}
             Err(error) => return Err(error.into()),
@@ -126,7 +128,7 @@ pub fn tag_array_axes(kernel: &LoopKernel, arrays: &[Name], tags: &AxisTags) -> 
         let is_other = layout.dim_tags != old.dim_tags;
         set_layout(&mut result, array, layout);
         let shares = |kernel: &LoopKernel| is_other && elements_share_memory(&Facts::of(kernel), array);
-        for (kernel, which) in [(kernel, "now"), (&result, "then")] {
+        for (kernel, which) in [(kernel, "before"), (&result, "after")] {
             if shares(kernel) {
                 return Err(TagArrayAxesError::SharedElements { array: array.clone(), which });
             }

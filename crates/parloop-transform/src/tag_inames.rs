@@ -1,4 +1,4 @@
-//! `tag_inames` and `untag_inames`: how inames are run.
+//! `tag_inames` and `untag_inames`: set how inames run.
 
 use std::str::FromStr;
 
@@ -53,7 +53,7 @@ impl Tags {
     /// With one more, from its text: `g.0`, `like.i`, `unused.l`; an empty text is not a tag.
     ///
     /// # Errors
-    /// When the text is not a tag.
+    /// If the text is not a tag.
     pub fn with_text(self, inames: impl Into<Name>, tag: &str) -> Result<Tags, TagInamesError> {
         let choice = match (tag, tag.strip_prefix("like.")) {
             ("", _) => TagChoice::None,
@@ -65,7 +65,7 @@ impl Tags {
         Ok(self.with(inames, choice))
     }
 
-    /// Where inames that are not there are left out rather than reported.
+    /// Ignores unknown inames instead of reporting them.
     pub fn missing_ok(mut self) -> Tags {
         self.missing_ok = true;
         self
@@ -84,21 +84,21 @@ impl FromStr for Tags {
     }
 }
 
-/// Why inames cannot be tagged so.
+/// Why inames cannot be tagged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TagInamesError {
     /// Text of tags without a colon.
-    #[error("`{entry}` says no tag: write `iname:tag`, such as `{entry}:g.0`")]
+    #[error("`{entry}` has no tag: write `iname:tag`, such as `{entry}:g.0`")]
     NoColon {
         /// The part of the text.
         entry: String,
     },
-    /// Text that is not a tag.
+    /// An invalid tag.
     #[error(transparent)]
     Text(#[from] TagError),
-    /// Two tags that both say where the iname is run.
-    #[error("iname `{iname}` is tagged `{present}` already and cannot be tagged `{tag}` too; untag it first")]
+    /// Two tags that both place the iname.
+    #[error("iname `{iname}` is already tagged `{present}` and cannot also be tagged `{tag}`; untag it first")]
     Conflict {
         /// The iname.
         iname: Name,
@@ -108,17 +108,17 @@ pub enum TagInamesError {
         tag: InameTag,
     },
     /// An axis beyond what any device has.
-    #[error("every {kind} axis up to 255 is used by some iname")]
+    #[error("all {kind} axes up to 255 are in use")]
     NoAxisLeft {
         /// `group` or `local`.
         kind: &'static str,
     },
-    /// There is no such iname.
+    /// Unknown iname.
     #[error(transparent)]
     Iname(#[from] InameError),
 }
 
-/// Adds tags to inames. A plain `for` gives way to any other tag; of the others that say where an iname is run, it has one at most.
+/// Adds tags to inames. Any other tag replaces a plain `for`; an iname has at most one tag that places it.
 ///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, syntax::InameTag, transform::tag_inames};
@@ -129,7 +129,7 @@ pub enum TagInamesError {
 /// ```
 ///
 /// # Errors
-/// When there is no such iname (a pattern may fit none), or it has a tag already that says something else.
+/// If there is no such iname (a pattern may match none), or it already has a conflicting tag.
 pub fn tag_inames(kernel: &LoopKernel, tags: &Tags) -> Result<LoopKernel, TagInamesError> {
     let mut result = kernel.clone();
     for (pattern, choice) in &tags.choices {
@@ -148,7 +148,7 @@ pub fn tag_inames(kernel: &LoopKernel, tags: &Tags) -> Result<LoopKernel, TagIna
     Ok(result)
 }
 
-/// Takes tags away from an iname: those for which `unwanted` holds.
+/// Removes the tags for which `unwanted` holds from an iname.
 ///
 /// ```
 /// use parloop_loop::{create::KernelBuilder, syntax::InameTag, transform::{tag_inames, untag_inames}};
@@ -159,7 +159,7 @@ pub fn tag_inames(kernel: &LoopKernel, tags: &Tags) -> Result<LoopKernel, TagIna
 /// ```
 ///
 /// # Errors
-/// When there is no such iname.
+/// If there is no such iname.
 pub fn untag_inames(kernel: &LoopKernel, iname: &str, unwanted: &dyn Fn(&InameTag) -> bool) -> Result<LoopKernel, InameError> {
     replace::known(kernel, iname)?;
     let mut result = kernel.clone();

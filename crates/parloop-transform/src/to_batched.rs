@@ -1,4 +1,4 @@
-//! `to_batched`: a kernel that does the same for each of several batches of data.
+//! `to_batched`: runs a kernel for each of several batches of data.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,9 +19,9 @@ use super::layouts::in_layout;
 pub struct Batches {
     /// How many: a number, or a parameter.
     pub count: Expr,
-    /// The arguments that each batch has its own of.
+    /// The arguments that differ between batches.
     pub varying: BTreeSet<Name>,
-    /// What the name of the iname begins with.
+    /// The prefix of the iname's name.
     pub prefix: Name,
 }
 
@@ -36,14 +36,14 @@ impl Batches {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToBatchedError {
-    /// There is no argument of that name.
+    /// Unknown name.
     #[error("kernel `{kernel}` has no argument `{argument}`{near}")]
     UnknownArgument {
         /// The kernel.
         kernel: Name,
-        /// The name asked for.
+        /// The name.
         argument: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
     /// The number of batches is not an affine expression.
@@ -52,7 +52,7 @@ pub enum ToBatchedError {
         /// The number.
         count: String,
     },
-    /// What a batch has its own of bounds loops or shapes, or is not an array of known shape.
+    /// A batched argument bounds loops or shapes, or is not an array of known shape.
     #[error("`{name}` cannot be different for each batch: {reason}")]
     Varying {
         /// The argument or temporary.
@@ -62,8 +62,8 @@ pub enum ToBatchedError {
     },
 }
 
-/// Does what the kernel does for each of several batches: arguments that vary get a first axis of that length, and so do temporaries whose
-/// values depend on them. The order of the kernel as it is now, in each batch, is the order of the result.
+/// Runs the kernel for each of several batches: arguments that vary get a first axis of that length, and so do temporaries that depend on
+/// them. Each batch keeps the current order of the kernel.
 ///
 /// ```
 /// use parloop_loop::create::make_kernel;
@@ -178,15 +178,15 @@ fn check(kernel: &LoopKernel, varying: &BTreeSet<Name>) -> Result<(), ToBatchedE
         }
         let is_plain = layout.dim_tags.iter().all(|tag| matches!(tag, DimTag::Stride(Stride::Nested { .. })));
         if varying.contains(name) && (!is_plain || layout.lengths().is_none()) {
-            return refuse(name, "its shape is not known, or its strides are given");
+            return refuse(name, "its shape is unknown, or its strides are explicit");
         }
     }
     if let Some(temporary) = kernel.temporaries.values().find(|each| varying.contains(&each.name) && each.initializer.is_some()) {
-        return refuse(&temporary.name, "it has values to begin with");
+        return refuse(&temporary.name, "it has initial values");
     }
     let is_c = |instruction: &&Arc<Instruction>| matches!(instruction.kind, InstructionKind::C(_)) && touches(instruction, varying);
     if let Some(instruction) = kernel.instructions.iter().find(is_c) {
-        return refuse(&instruction.id, "text in C uses what varies");
+        return refuse(&instruction.id, "C code uses data that varies");
     }
     Ok(())
 }

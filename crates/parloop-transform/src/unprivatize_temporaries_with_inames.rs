@@ -1,4 +1,4 @@
-//! `unprivatize_temporaries_with_inames`: temporaries without the axes along which each value of an iname has an entry of its own.
+//! `unprivatize_temporaries_with_inames`: removes the axes of temporaries that have a separate entry for each value of an iname.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,23 +9,23 @@ use parloop_ir::names::Near;
 use parloop_ir::syntax::{Expr, Instruction, Layout, LoopKernel, Shape, TimeStep};
 use parloop_isl::{IslError, Name};
 
-/// Why axes cannot be taken away.
+/// Why axes cannot be removed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnprivatizeError {
-    /// There is no temporary of that name.
+    /// Unknown name.
     #[error("kernel `{kernel}` has no temporary `{temporary}`{near}")]
     UnknownTemporary {
         /// The kernel.
         kernel: Name,
-        /// The name asked for.
+        /// The name.
         temporary: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
     /// A use whose entry is not that of the iname's value.
     #[error(
-        "`{access}` in `{instruction}` is not the entry of `{iname}` along axis {} of `{temporary}`; all uses must have `{iname}` there",
+        "`{access}` in `{instruction}` is not the entry of `{iname}` along axis {} of `{temporary}`; all uses must have `{iname}` in that index",
         .axis + 1
     )]
     OtherEntry {
@@ -40,8 +40,8 @@ pub enum UnprivatizeError {
         /// The axis, counted from 0.
         axis: usize,
     },
-    /// A use outside of the loop.
-    #[error("`{instruction}` uses `{temporary}` and is not within `{iname}`; values of other turns would be lost")]
+    /// A use outside the loop.
+    #[error("`{instruction}` uses `{temporary}` but does not run in `{iname}`; values of other iterations would be lost")]
     Outside {
         /// The temporary.
         temporary: Name,
@@ -50,22 +50,22 @@ pub enum UnprivatizeError {
         /// The iname.
         iname: Name,
     },
-    /// It is used without indices, or has values to begin with.
-    #[error("temporary `{temporary}` is used {how}, so that its axes cannot change")]
+    /// It is used without indices, or has initial values.
+    #[error("temporary `{temporary}` is used {how}, so its axes cannot change")]
     Whole {
         /// The temporary.
         temporary: Name,
         /// How.
         how: &'static str,
     },
-    /// Elements share memory, which other axes would take apart.
-    #[error("elements of temporary `{temporary}` share memory by its strides, so that its axes cannot change; give it a layout of its own")]
+    /// Elements share memory, which other axes would separate.
+    #[error("elements of temporary `{temporary}` share memory through its strides, so its axes cannot change; give it its own layout")]
     SharedElements {
         /// The temporary.
         temporary: Name,
     },
     /// Another value of an iname would overwrite what is read.
-    #[error("temporary `{temporary}` needs an entry for each value of {}: with one for all, {}", names(.inames), .violation.instances())]
+    #[error("temporary `{temporary}` needs an entry for each value of {}: with a shared entry, {}", names(.inames), .violation.instances())]
     Overwritten {
         /// The temporary.
         temporary: Name,
@@ -74,7 +74,7 @@ pub enum UnprivatizeError {
         /// Two instances, of which one would read what the other writes.
         violation: Box<Violation>,
     },
-    /// The solver has no answer.
+    /// The solver failed.
     #[error(transparent)]
     Isl(#[from] IslError),
 }
@@ -83,7 +83,7 @@ fn names(inames: &BTreeSet<Name>) -> String {
     inames.iter().map(|iname| format!("`{iname}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Takes the axes of the inames away from temporaries: `t[i]` becomes `t`, if every use of the temporary has `i` there. It undoes
+/// Removes the axes of the inames from temporaries: `t[i]` becomes `t`, if every use of the temporary has `i` there. It undoes
 /// [`privatize_temporaries_with_inames`](super::privatize_temporaries_with_inames).
 ///
 /// ```
@@ -116,7 +116,7 @@ pub fn unprivatize_temporaries_with_inames(
             continue;
         }
         if temporary.initializer.is_some() {
-            return Err(UnprivatizeError::Whole { temporary: temporary.name.clone(), how: "with values to begin with" });
+            return Err(UnprivatizeError::Whole { temporary: temporary.name.clone(), how: "with initial values" });
         }
         check(kernel, &temporary.name, &uses, &axes)?;
         if elements_may_share_memory(&Facts::of(kernel), &temporary.name) {

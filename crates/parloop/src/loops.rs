@@ -9,7 +9,7 @@
 //!
 //! let program = make_kernel("{[i]: 0<=i<n}", "out[i] = 2*a[i] {id=double}")?;
 //! let error = program.split_iname("j", Split::by(16)).unwrap_err();
-//! assert_eq!(error.to_string(), "kernel `loopy_kernel` has no iname `j`; there is `i`");
+//! assert_eq!(error.to_string(), "kernel `loopy_kernel` has no iname `j`; available: `i`");
 //! # Ok::<(), LoopError>(())
 //! ```
 //!

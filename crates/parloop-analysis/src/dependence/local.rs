@@ -1,4 +1,4 @@
-//! Temporaries whose values never outlive a turn of the loops around them: what other turns do to their memory makes no difference.
+//! Temporaries whose values do not outlive an iteration of the loops around them: other iterations cannot conflict with them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,39 +6,39 @@ use parloop_ir::affine::to_affine;
 use parloop_ir::syntax::{Expr, Time, TimeStep};
 use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
+use super::element_access::ElementAccess;
 use super::opaque::Opaque;
+use super::order_loss::{agree, difference, push_if_possible};
 use super::pair::{Pair, Side, same_turn};
 use super::path::Paths;
-use super::touch::Touch;
 use super::violation::{Cause, Instance, Violation};
-use super::ways::{agree, difference, push_if_possible};
 use super::{Dependences, Placement, time};
 
-/// How far the values of a variable live.
+/// How long the values of a variable live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// In one turn: that many of the first steps of all times are the same.
+    /// Within one iteration: that many leading steps of all times are equal.
     Turn(usize),
     /// As long as the kernel runs.
     Everything,
-    /// As created, the kernel reads it before anything is written: that order gives it no meaning, and dependencies alone say what comes first.
+    /// As created, the kernel reads it before it is written: that order is meaningless, and only dependencies decide.
     Undefined,
 }
 
-/// Whether a write sets what a read sees, conditions of the data aside.
+/// Whether a write produces the value of a read, ignoring data-dependent conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cover {
-    /// Not that it is known.
+    /// Not known.
     No,
-    /// At the same values of all inames, whatever their bounds are.
+    /// At the same values of all inames, for any bounds.
     Plain,
-    /// As the solver says, where bounds are known.
+    /// According to the solver, where bounds are known.
     Solved,
 }
 
 impl<'k> Dependences<'_, 'k> {
-    /// How far the values of a variable live, of which these are all accesses.
-    pub(super) fn reach(&self, touches: &[Touch<'k>], paths: &Paths) -> Result<Reach, IslError> {
+    /// How long the values of a variable live; these are all its accesses.
+    pub(super) fn reach(&self, touches: &[ElementAccess<'k>], paths: &Paths) -> Result<Reach, IslError> {
         Ok(match self.local_depth(touches, paths)? {
             Some(depth) => Reach::Turn(depth),
             None if self.has_undefined_read(touches)? => Reach::Undefined,
@@ -46,10 +46,11 @@ impl<'k> Dependences<'_, 'k> {
         })
     }
 
-    /// Whether some read of a temporary comes before all that may write the element, as created.
-    fn has_undefined_read(&self, touches: &[Touch<'k>]) -> Result<bool, IslError> {
-        let is_plain =
-            |touch: &Touch<'_>| self.facts.kernel.temporaries.get(&touch.root).is_some_and(|temporary| temporary.initializer.is_none());
+    /// Whether, as created, some read of a temporary comes before every write of the element.
+    fn has_undefined_read(&self, touches: &[ElementAccess<'k>]) -> Result<bool, IslError> {
+        let is_plain = |touch: &ElementAccess<'_>| {
+            self.facts.kernel.temporaries.get(&touch.root).is_some_and(|temporary| temporary.initializer.is_none())
+        };
         if !touches.iter().all(is_plain) {
             return Ok(false);
         }
@@ -65,8 +66,8 @@ impl<'k> Dependences<'_, 'k> {
         Ok(false)
     }
 
-    /// The points at which a read was done as created: some that was moved ahead may take more than those it stands for need.
-    fn meant(&self, read: &Touch<'k>) -> Result<Set, IslError> {
+    /// The points at which a read happened as created: a read that was moved ahead may cover more than its uses need.
+    fn meant(&self, read: &ElementAccess<'k>) -> Result<Set, IslError> {
         let dims: Vec<Name> = read.inames(self.facts).into_iter().collect();
         let mut meant = Set::empty(&[], &dims);
         for time in &self.facts.kernel.instructions[read.at].origin.times_for(&read.root) {
@@ -82,9 +83,9 @@ impl<'k> Dependences<'_, 'k> {
     }
 
     /// The points of a read at which a write may have come first.
-    fn defined_by(&self, write: &Touch<'k>, read: &Touch<'k>, dims: &[Name]) -> Result<Set, IslError> {
+    fn defined_by(&self, write: &ElementAccess<'k>, read: &ElementAccess<'k>, dims: &[Name]) -> Result<Set, IslError> {
         let instructions = &self.facts.kernel.instructions;
-        let times = |touch: &Touch<'k>| instructions[touch.at].origin.times_for(&write.root);
+        let times = |touch: &ElementAccess<'k>| instructions[touch.at].origin.times_for(&write.root);
         let (early, late) = (times(write), times(read));
         let everywhere = || Set::universe(&[], dims);
         let mut defined = Set::empty(&[], dims);
@@ -94,7 +95,7 @@ impl<'k> Dependences<'_, 'k> {
             pair.times = Some((early, late));
             let comparison = time::compare(&pair, (Side::First, &early.steps), (Side::Second, &late.steps))?;
             let touching = pair.touching()?;
-            // A value that is not an expression of inames and parameters may be the one that is needed, wherever it stands.
+            // A value that is not an expression of inames and parameters may always be the needed one.
             let is_opaque = |constraint: &Constraint| constraint.affine.names().iter().any(|name| Opaque::is_name(name));
             let is_unknown = |param: &Name| Opaque::is_name(param) || Pair::is_marked(param);
             if !comparison.is_exact || comparison.earlier.iter().flatten().any(is_opaque) || touching.params().iter().any(is_unknown) {
@@ -110,30 +111,30 @@ impl<'k> Dependences<'_, 'k> {
         if early.is_empty() || late.is_empty() { Ok(everywhere()) } else { Ok(defined) }
     }
 
-    /// A variable whose values another one overwrites that shares its memory, unless each turn of the loops around both uses one after the
-    /// other, and sets it anew.
-    pub(super) fn clash(&self, touches: &[Touch<'k>], paths: &Paths) -> Result<Option<Violation>, IslError> {
-        let mut by_name: BTreeMap<&Name, Vec<&Touch<'k>>> = BTreeMap::new();
+    /// A variable whose values are overwritten by another one in the same memory, unless each iteration of the loops around both uses one
+    /// after the other and sets it first.
+    pub(super) fn clash(&self, touches: &[ElementAccess<'k>], paths: &Paths) -> Result<Option<Violation>, IslError> {
+        let mut by_name: BTreeMap<&Name, Vec<&ElementAccess<'k>>> = BTreeMap::new();
         touches
             .iter()
             .filter(|touch| !touch.access.name.contains('.'))
             .for_each(|touch| by_name.entry(&touch.access.name).or_default().push(touch));
-        let all: Vec<(&Name, Vec<&Touch<'k>>)> = by_name.into_iter().collect();
+        let all: Vec<(&Name, Vec<&ElementAccess<'k>>)> = by_name.into_iter().collect();
         for (place, (_, one)) in all.iter().enumerate() {
             for (_, other) in &all[place + 1..] {
-                let both: Vec<&Touch<'k>> = one.iter().chain(other).copied().collect();
+                let both: Vec<&ElementAccess<'k>> = one.iter().chain(other).copied().collect();
                 let Some(turns) = self.turns(&both, paths) else { continue };
                 let is_first = self.come_first(one, other, turns.len(), paths) || self.come_first(other, one, turns.len(), paths);
                 if is_first && self.are_set_in_each_turn(one, &turns)? && self.are_set_in_each_turn(other, &turns)? {
                     continue;
                 }
-                let seen = |reads: &[&'_ Touch<'k>], writes: &[&'_ Touch<'k>]| -> Option<(usize, usize)> {
+                let seen = |reads: &[&'_ ElementAccess<'k>], writes: &[&'_ ElementAccess<'k>]| -> Option<(usize, usize)> {
                     Some((reads.iter().position(|touch| !touch.access.write)?, writes.iter().position(|touch| touch.access.write)?))
                 };
                 let clash = seen(one, other).map(|(read, write)| (one[read], other[write]));
                 let clash = clash.or_else(|| seen(other, one).map(|(read, write)| (other[read], one[write])));
                 let Some((read, write)) = clash else { continue };
-                let instance = |touch: &Touch<'_>| Instance {
+                let instance = |touch: &ElementAccess<'_>| Instance {
                     instruction: self.facts.kernel.instructions[touch.at].id.clone(),
                     inames: Vec::new(),
                     writes: touch.access.write,
@@ -151,8 +152,8 @@ impl<'k> Dependences<'_, 'k> {
     }
 
     /// The loops around all of the accesses.
-    fn turns(&self, touches: &[&Touch<'k>], paths: &Paths) -> Option<Vec<Name>> {
-        let path = |touch: &Touch<'k>| paths.get(&self.facts.kernel.instructions[touch.at].id);
+    fn turns(&self, touches: &[&ElementAccess<'k>], paths: &Paths) -> Option<Vec<Name>> {
+        let path = |touch: &ElementAccess<'k>| paths.get(&self.facts.kernel.instructions[touch.at].id);
         let first = path(touches.first()?)?;
         let mut turns: Vec<Name> = first.inames().cloned().collect();
         for touch in touches {
@@ -161,16 +162,16 @@ impl<'k> Dependences<'_, 'k> {
         Some(turns)
     }
 
-    /// Whether all of the one accesses stand before all of the others in the innermost body around both.
-    fn come_first(&self, one: &[&Touch<'k>], others: &[&Touch<'k>], depth: usize, paths: &Paths) -> bool {
-        let place = |touch: &&Touch<'k>| {
+    /// Whether all accesses of one come before all accesses of the other in the innermost body around both.
+    fn come_first(&self, one: &[&ElementAccess<'k>], others: &[&ElementAccess<'k>], depth: usize, paths: &Paths) -> bool {
+        let place = |touch: &&ElementAccess<'k>| {
             paths.get(&self.facts.kernel.instructions[touch.at].id).and_then(|path| path.stops.get(depth)).map(|stop| stop.0)
         };
         one.iter().filter_map(place).max() < others.iter().filter_map(place).min()
     }
 
-    /// Whether each read sees a write of the same turn.
-    fn are_set_in_each_turn(&self, touches: &[&Touch<'k>], turns: &[Name]) -> Result<bool, IslError> {
+    /// Whether each read sees a write of the same iteration.
+    fn are_set_in_each_turn(&self, touches: &[&ElementAccess<'k>], turns: &[Name]) -> Result<bool, IslError> {
         let steps: Vec<TimeStep> = turns.iter().map(|iname| TimeStep::Loop(Expr::Variable(iname.clone()))).collect();
         for read in touches.iter().filter(|touch| !touch.access.write) {
             let mut is_set = false;
@@ -184,9 +185,9 @@ impl<'k> Dependences<'_, 'k> {
         Ok(true)
     }
 
-    /// How many of the first steps all times of a temporary share such that, as created, each read sees a write with the same values of
-    /// these steps, and the schedule keeps what has other values of them apart. `None` if there is no such number.
-    fn local_depth(&self, touches: &[Touch<'k>], paths: &Paths) -> Result<Option<usize>, IslError> {
+    /// The number of leading steps for which, as created, each read of a temporary sees a write with equal steps, and the schedule keeps
+    /// accesses with different steps apart. `None` if there is no such number.
+    fn local_depth(&self, touches: &[ElementAccess<'k>], paths: &Paths) -> Result<Option<usize>, IslError> {
         let Some(first) = touches.first() else { return Ok(None) };
         let is_one = touches.iter().all(|touch| touch.access.name == first.access.name);
         let is_plain = self.facts.kernel.temporaries.get(&first.root).is_some_and(|temporary| temporary.initializer.is_none());
@@ -199,7 +200,7 @@ impl<'k> Dependences<'_, 'k> {
             times.push(steps);
         }
         let depth = times.iter().map(|steps| time::shared(&times[0], steps)).min().unwrap_or(0);
-        let both: Vec<(&Touch<'k>, &[TimeStep])> = touches.iter().zip(times.iter().map(Vec::as_slice)).collect();
+        let both: Vec<(&ElementAccess<'k>, &[TimeStep])> = touches.iter().zip(times.iter().map(Vec::as_slice)).collect();
         for &(read, steps) in both.iter().filter(|(touch, _)| !touch.access.write) {
             if !self.is_covered(read, steps, &both, (depth, &BTreeSet::new()))? {
                 return Ok(None);
@@ -208,12 +209,12 @@ impl<'k> Dependences<'_, 'k> {
         Ok(self.is_kept_apart(&both, depth, paths)?.then_some(depth))
     }
 
-    /// Whether whatever a read sees was written before, with the same values of the first steps and of the inames.
+    /// Whether the value of each read was written before, with equal leading steps and inames.
     pub(super) fn is_covered(
         &self,
-        read: &Touch<'k>,
+        read: &ElementAccess<'k>,
         at: &[TimeStep],
-        all: &[(&Touch<'k>, &[TimeStep])],
+        all: &[(&ElementAccess<'k>, &[TimeStep])],
         (depth, inames): (usize, &BTreeSet<Name>),
     ) -> Result<bool, IslError> {
         let is_timed = |iname: &Name| {
@@ -238,14 +239,14 @@ impl<'k> Dependences<'_, 'k> {
             if cover == Cover::No {
                 continue;
             }
-            // Bounds that the kernel computes are the same for both where the loop is around both.
+            // Bounds that the kernel computes are the same for both if the loop is around both.
             let is_around = |iname: &Name| at[..shared].contains(&TimeStep::Loop(Expr::Variable(iname.clone())));
             if cover == Cover::Solved && !write.computed.iter().all(is_around) {
                 continue;
             }
             let is_known = |name: &Name| cover == Cover::Plain || turn.contains(name) || !self.facts.kernel.inames.contains_key(name);
             let is_fixed = |condition: &Expr| self.stays(condition, (write.at, read.at), &is_known);
-            // What the read asks for too holds where it happens.
+            // Conditions that the read has too hold where it happens.
             let open: Vec<(&Expr, bool)> = write
                 .open
                 .iter()
@@ -254,7 +255,7 @@ impl<'k> Dependences<'_, 'k> {
                 .collect();
             match open[..] {
                 [] => return Ok(true),
-                // A write where something holds and one where it does not are one without a condition.
+                // A write under a condition and one under its negation form an unconditional write.
                 [(condition, value)] if is_fixed(condition) => {
                     if halves.contains(&(condition, !value)) {
                         return Ok(true);
@@ -267,8 +268,8 @@ impl<'k> Dependences<'_, 'k> {
         Ok(false)
     }
 
-    /// Whether a condition has the same value for two instructions of a turn: inames have values that are known to be the same, and what else
-    /// it reads is set before both.
+    /// Whether a condition has the same value for two instructions of an iteration: its inames are known to be equal, and its other
+    /// variables are set before both.
     fn stays(&self, condition: &Expr, (first, second): (usize, usize), is_known: &dyn Fn(&Name) -> bool) -> bool {
         let time = |at: usize, name: &Name| self.time_for(at, name);
         let is_set_before = |name: &Name, writer: usize| {
@@ -290,7 +291,7 @@ impl<'k> Dependences<'_, 'k> {
         })
     }
 
-    /// When an instruction used a variable, if that was at one time of its own.
+    /// When an instruction used a variable, if at a single time of its own.
     pub(super) fn time_for(&self, at: usize, variable: &Name) -> Option<Vec<TimeStep>> {
         match <[Time; 1]>::try_from(self.facts.kernel.instructions[at].origin.times_for(variable)) {
             Ok([time]) if time.given.is_empty() => Some(time.steps),
@@ -298,8 +299,8 @@ impl<'k> Dependences<'_, 'k> {
         }
     }
 
-    /// Whether each element that is read is written at the same values of some steps, conditions of the data aside.
-    fn covers(&self, write: &Touch<'k>, read: &Touch<'k>, steps: &[TimeStep]) -> Result<Cover, IslError> {
+    /// Whether each element that is read is written at equal values of some steps, ignoring data-dependent conditions.
+    fn covers(&self, write: &ElementAccess<'k>, read: &ElementAccess<'k>, steps: &[TimeStep]) -> Result<Cover, IslError> {
         let (Some(to), Some((from, anywhere))) = (write.known_indices(), self.elements(read)?) else { return Ok(Cover::No) };
         let (outer, inner) = (write.inames(self.facts), read.inames(self.facts));
         let is_implied = write.constraints.iter().all(|constraint| read.constraints.contains(constraint));
@@ -312,13 +313,14 @@ impl<'k> Dependences<'_, 'k> {
                 functions.push(self.opaque.affine(value).filter(|value| !value.names().iter().any(|name| Opaque::is_name(name))));
             }
         }
-        let image = |touch: &Touch<'k>, inames: &BTreeSet<Name>, indices: &[&Affine], among: &Set| -> Result<Option<Set>, IslError> {
-            let domain = self.facts.domain(inames)?.join(&self.facts.kernel.assumptions)?.constrain(&touch.constraints)?.join(among)?;
-            let values = functions.iter().cloned().chain(indices.iter().map(|&index| Some(index.clone())));
-            let named: Option<Vec<(Name, Affine)>> =
-                values.enumerate().map(|(place, value)| Some((format!("value@{place}").into(), value?))).collect();
-            named.map(|named| domain.image(&named)).transpose()
-        };
+        let image =
+            |touch: &ElementAccess<'k>, inames: &BTreeSet<Name>, indices: &[&Affine], among: &Set| -> Result<Option<Set>, IslError> {
+                let domain = self.facts.domain(inames)?.join(&self.facts.kernel.assumptions)?.constrain(&touch.constraints)?.join(among)?;
+                let values = functions.iter().cloned().chain(indices.iter().map(|&index| Some(index.clone())));
+                let named: Option<Vec<(Name, Affine)>> =
+                    values.enumerate().map(|(place, value)| Some((format!("value@{place}").into(), value?))).collect();
+                named.map(|named| domain.image(&named)).transpose()
+            };
         let from: Vec<&Affine> = from.iter().collect();
         match (image(read, &inner, &from, &anywhere)?, image(write, &outer, &to, &Set::universe(&[], &[]))?) {
             (Some(read), Some(written)) if read.is_subset(&written)? => Ok(Cover::Solved),
@@ -326,9 +328,9 @@ impl<'k> Dependences<'_, 'k> {
         }
     }
 
-    /// The indices of the elements that an access may touch: where only the data knows one, it is anywhere in its axis. `None` if the length
-    /// of the axis is not known.
-    fn elements(&self, touch: &Touch<'k>) -> Result<Option<(Vec<Affine>, Set)>, IslError> {
+    /// The indices of the elements that an access may touch: a data-dependent index may be anywhere in its axis. `None` if the length of
+    /// the axis is unknown.
+    fn elements(&self, touch: &ElementAccess<'k>) -> Result<Option<(Vec<Affine>, Set)>, IslError> {
         if let Some(known) = touch.known_indices() {
             return Ok(Some((known.into_iter().cloned().collect(), Set::universe(&[], &[]))));
         }
@@ -353,9 +355,9 @@ impl<'k> Dependences<'_, 'k> {
         Ok(Some((indices, Set::bounded(&dims, bounds))))
     }
 
-    /// Whether accesses with different values of the first steps are in different turns of the schedule's loops, or have copies of their
-    /// own, and those that read what others with the same values wrote are not.
-    fn is_kept_apart(&self, all: &[(&Touch<'k>, &[TimeStep])], depth: usize, paths: &Paths) -> Result<bool, IslError> {
+    /// Whether accesses with different leading steps are in different iterations of the schedule's loops or use separate copies, and reads
+    /// are in the same iteration as the writes they see.
+    fn is_kept_apart(&self, all: &[(&ElementAccess<'k>, &[TimeStep])], depth: usize, paths: &Paths) -> Result<bool, IslError> {
         let instructions = &self.facts.kernel.instructions;
         let mut turns: Option<Vec<Name>> = None;
         for (touch, _) in all {
@@ -387,16 +389,16 @@ impl<'k> Dependences<'_, 'k> {
         Ok(true)
     }
 
-    /// Whether no two accesses with different values of the first steps touch one element of one copy in the same turn.
+    /// Whether accesses with different leading steps never touch the same element of the same copy in one iteration.
     fn is_separated(
         &self,
-        one: &Touch<'k>,
-        other: &Touch<'k>,
+        one: &ElementAccess<'k>,
+        other: &ElementAccess<'k>,
         (early, late): (&[TimeStep], &[TimeStep]),
         depth: usize,
         turns: &[Name],
     ) -> Result<bool, IslError> {
-        // What the turns say at a glance needs no solver: a step of inames that are all turns has one value in each.
+        // The simple case needs no solver: a step whose inames are all loops around the access has one value per iteration.
         let is_turn =
             |name: &Name| turns.contains(name) || !self.facts.kernel.inames.contains_key(name) || self.is_copy_iname(one, other, name);
         let names = early.iter().take(depth).filter_map(|step| match step {
@@ -412,7 +414,7 @@ impl<'k> Dependences<'_, 'k> {
         }
         let mut same = self.same_copy(&pair)?;
         for iname in turns {
-            super::ways::push_equal(&mut same, difference(&pair, iname)?);
+            super::order_loss::push_equal(&mut same, difference(&pair, iname)?);
         }
         let mut ways = Vec::new();
         let mut equal: Vec<Constraint> = Vec::new();
@@ -421,20 +423,20 @@ impl<'k> Dependences<'_, 'k> {
             let (Some(a), Some(b)) = (self.opaque.affine(a), self.opaque.affine(b)) else { return Ok(false) };
             let later = pair.difference(&a, &b)?;
             push_if_possible(&mut ways, &equal, &[later.clone(), later.scale(-1)?], || Cause::Placed)?;
-            super::ways::push_equal(&mut equal, later);
+            super::order_loss::push_equal(&mut equal, later);
         }
         is_never(&pair, &same, ways)
     }
 
-    fn is_copy_iname(&self, one: &Touch<'k>, other: &Touch<'k>, name: &Name) -> bool {
+    fn is_copy_iname(&self, one: &ElementAccess<'k>, other: &ElementAccess<'k>, name: &Name) -> bool {
         self.copy_axes(&one.root).any(|axis| self.along(one.at, axis) == Some(name) && self.along(other.at, axis) == Some(name))
     }
 
-    /// Whether a read sees writes with the same values of the first steps only in its own turn and copy.
+    /// Whether a read sees writes with equal leading steps only in its own iteration and copy.
     fn is_together(
         &self,
-        write: &Touch<'k>,
-        read: &Touch<'k>,
+        write: &ElementAccess<'k>,
+        read: &ElementAccess<'k>,
         (early, late): (&[TimeStep], &[TimeStep]),
         depth: usize,
         turns: &[Name],
@@ -446,7 +448,7 @@ impl<'k> Dependences<'_, 'k> {
         let Some(agreeing) = agree(&pair, early, late, depth)? else { return Ok(true) };
         let mut ways = Vec::new();
         let mut same = same_turn(self, early, late, depth);
-        // What is done again for each value of an iname, always, is there for the read's own value.
+        // An instruction that always repeats for each value of an iname also runs for the read's own value.
         if write.constraints.is_empty() && write.open.is_empty() {
             same.extend(self.repeated(write.at, read.at, &Time::of(early.to_vec())));
         }
@@ -484,7 +486,7 @@ impl<'k> Dependences<'_, 'k> {
     }
 }
 
-/// Whether the first of two times that share some steps has the earlier place in the body after them.
+/// Whether the first of two times that share some steps has the earlier position in the body after them.
 fn is_before(first: &[TimeStep], second: &[TimeStep], shared: usize) -> bool {
     let place = |steps: &[TimeStep]| match steps.get(shared) {
         None => Some(0),
@@ -494,7 +496,7 @@ fn is_before(first: &[TimeStep], second: &[TimeStep], shared: usize) -> bool {
     matches!((place(first), place(second)), (Some(one), Some(other)) if one < other)
 }
 
-fn is_never(pair: &Pair<'_, '_, '_>, known: &[Constraint], ways: Vec<super::ways::Way>) -> Result<bool, IslError> {
+fn is_never(pair: &Pair<'_, '_, '_>, known: &[Constraint], ways: Vec<super::order_loss::OrderLoss>) -> Result<bool, IslError> {
     if ways.is_empty() {
         return Ok(true);
     }

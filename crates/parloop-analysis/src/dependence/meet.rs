@@ -1,13 +1,13 @@
-//! Where barriers must stand: whether two instructions, run by different work items, can touch the same element of shared memory.
+//! Where barriers are needed: whether two instructions on different work items can access the same element of shared memory.
 
 use std::collections::BTreeSet;
 
 use parloop_ir::syntax::{MemoryKind, SyncScope};
 use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
+use super::element_access::{self, ElementAccess};
+use super::order_loss::push_equal;
 use super::pair::{Pair, Side};
-use super::touch::{self, Touch};
-use super::ways::push_equal;
 use super::{Dependences, Placement, time};
 use crate::access::Update;
 
@@ -18,18 +18,18 @@ pub struct Turn<'a> {
     pub first: usize,
     /// The other one.
     pub second: usize,
-    /// The loops around both whose turn is the same for both.
+    /// The loops around both whose iteration is the same for both.
     pub same: &'a [Name],
-    /// The loop of which the second runs in a later turn.
+    /// The loop in which the second runs in a later iteration.
     pub later: Option<&'a Name>,
 }
 
 impl<'k> Dependences<'_, 'k> {
-    /// The shared memory that an instruction touches.
+    /// The shared memory that an instruction accesses.
     pub fn shared_storages(&self, instruction: usize) -> impl Iterator<Item = &Name> {
         self.touched[instruction]
             .iter()
-            .filter(|key| self.touches[*key].iter().any(|touch| touch::shared_memory(self.facts, &touch.root).is_some()))
+            .filter(|key| self.touches[*key].iter().any(|touch| element_access::shared_memory(self.facts, &touch.root).is_some()))
     }
 
     /// Whether there are axes along which work items of that scope differ.
@@ -40,14 +40,14 @@ impl<'k> Dependences<'_, 'k> {
     /// Which memory the storage is in.
     pub fn memory(&self, storage: &Name) -> MemoryKind {
         let root = self.touches.get(storage).and_then(|touches| touches.first()).map(|touch| &touch.root);
-        root.and_then(|root| touch::shared_memory(self.facts, root)).unwrap_or(MemoryKind::Global)
+        root.and_then(|root| element_access::shared_memory(self.facts, root)).unwrap_or(MemoryKind::Global)
     }
 
-    /// A variable of `storage` that different work items can touch at the same place in both instructions, at least one of which writes. The
-    /// scope says which work items: those of a group, or those of different groups.
+    /// A variable of `storage` in which both instructions can access the same element from different work items, with at least one write.
+    /// The scope selects the work items: those of a group, or those of different groups.
     ///
     /// # Errors
-    /// When the solver has no answer.
+    /// If the solver fails.
     pub fn meeting(&self, turn: Turn<'_>, storage: &Name, scope: SyncScope) -> Result<Option<Name>, IslError> {
         if (scope == SyncScope::Global && self.memory(storage) == MemoryKind::Local) || self.is_excused(turn, storage, scope) {
             return Ok(None);
@@ -63,10 +63,10 @@ impl<'k> Dependences<'_, 'k> {
         Ok(None)
     }
 
-    /// A variable of the storage of which two instructions can touch the same element at all, at least one of them writing.
+    /// A variable of the storage in which two instructions can access the same element at all, with at least one write.
     ///
     /// # Errors
-    /// When the solver has no answer.
+    /// If the solver fails.
     pub fn overlapping(&self, first: usize, second: usize, storage: &Name) -> Result<Option<Name>, IslError> {
         for one in self.touches_of(first, storage) {
             for other in self.touches_of(second, storage) {
@@ -85,7 +85,7 @@ impl<'k> Dependences<'_, 'k> {
     }
 
     /// The accesses of an instruction to a storage, and to the fields of an object.
-    fn touches_of(&self, instruction: usize, storage: &Name) -> impl Iterator<Item = &Touch<'k>> {
+    fn touches_of(&self, instruction: usize, storage: &Name) -> impl Iterator<Item = &ElementAccess<'k>> {
         let fields = format!("{storage}.");
         let keys = self.touched[instruction].iter().filter(move |key| *key == storage || key.starts_with(&fields));
         keys.flat_map(|key| &self.touches[key]).filter(move |touch| touch.at == instruction)
@@ -103,8 +103,8 @@ impl<'k> Dependences<'_, 'k> {
         says(turn.first, turn.second) || says(turn.second, turn.first)
     }
 
-    fn can_meet(&self, first: &Touch<'k>, second: &Touch<'k>, turn: Turn<'_>, scope: SyncScope) -> Result<bool, IslError> {
-        // Within one turn no barrier comes between the instances of one instruction; `check_order` judges those.
+    fn can_meet(&self, first: &ElementAccess<'k>, second: &ElementAccess<'k>, turn: Turn<'_>, scope: SyncScope) -> Result<bool, IslError> {
+        // Within one iteration no barrier can separate the instances of one instruction; `check_order` handles those.
         if turn.first == turn.second && turn.later.is_none() {
             return Ok(false);
         }
@@ -118,7 +118,7 @@ impl<'k> Dependences<'_, 'k> {
         }
         let mut known = Vec::new();
         if let Some(later) = turn.later {
-            let by = super::ways::difference(&pair, later)?.sub(&Affine::constant(1))?;
+            let by = super::order_loss::difference(&pair, later)?.sub(&Affine::constant(1))?;
             match by.as_constant() {
                 Some(by) if by < 0 => return Ok(false),
                 Some(_) => {}
@@ -157,9 +157,8 @@ impl<'k> Dependences<'_, 'k> {
         Ok(false)
     }
 
-    /// Whether turns of a loop say nothing about the order of instances that touch what only the data knows: as created, instances of later
-    /// turns also ran before those of earlier ones, so that no barrier brings their order back, and the user's word counts that they do
-    /// not collide.
+    /// Whether iterations of a loop do not determine the order of data-dependent accesses: as created, instances of later iterations also
+    /// ran before those of earlier ones, so no barrier can restore their order, and the user must ensure that they do not conflict.
     fn is_promised(&self, pair: &Pair<'_, '_, '_>, touching: &Set, apart: &[Constraint]) -> Result<bool, IslError> {
         let [time] = &self.facts.kernel.instructions[pair.first.at].origin.times[..] else { return Ok(true) };
         for earlier in time::compare(pair, (Side::Second, &time.steps), (Side::First, &time.steps))?.earlier {
@@ -173,7 +172,7 @@ impl<'k> Dependences<'_, 'k> {
         Ok(false)
     }
 
-    /// When the two are different instances: always, if they are of two instructions; those of one ran at different times.
+    /// When the two are different instances: always for two instructions; instances of one ran at different times.
     fn others(&self, pair: &Pair<'_, '_, '_>) -> Result<Vec<Vec<Constraint>>, IslError> {
         let instruction = &self.facts.kernel.instructions[pair.first.at];
         let [time] = &instruction.origin.times[..] else { return Ok(vec![Vec::new()]) };
@@ -186,7 +185,7 @@ impl<'k> Dependences<'_, 'k> {
         Ok(others)
     }
 
-    /// The inames along group axes that both instructions are within: work items of one group have the same values.
+    /// The inames along group axes in which both instructions run: work items of one group have the same values.
     fn same_groups(&self, turn: Turn<'_>) -> BTreeSet<Name> {
         let groups = self.axes.iter().filter(|axis| matches!(axis, Placement::Group(_)));
         groups
@@ -194,7 +193,7 @@ impl<'k> Dependences<'_, 'k> {
             .collect()
     }
 
-    /// The number of the work item, or group, of one side along an axis; any, if the instruction is not spread over it.
+    /// The number of the work item, or group, of one side along an axis; any, if the instruction does not run along it.
     fn item_or_any(&self, pair: &Pair<'_, '_, '_>, side: Side, axis: Placement) -> Result<Affine, IslError> {
         let any = || Affine::name(format!("{axis:?}@{side:?}"));
         Ok(pair.item(side, axis)?.unwrap_or_else(any))

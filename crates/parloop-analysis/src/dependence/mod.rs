@@ -1,23 +1,23 @@
-//! What may happen before what: the one place that knows which instances of instructions depend on each other.
+//! Dependences: the only module that decides which instances of instructions depend on each other.
 //!
-//! `touch` has the accesses of instructions as relations from instances to elements, `pair` puts two of them side by side, `time` compares
-//! when instances ran in the kernel as created, `path` when they run in a schedule. On these stand the questions: `order` (does a
-//! schedule keep the order of every two instances that depend on each other?), `meet` (where must a barrier stand?), `moves` (may a read
-//! be done elsewhere, may loops be fused?), `private` (may values of an iname have copies of a variable?). What cannot be decided is said to be a doubt, never a yes or a no.
+//! `element_access` has accesses as relations from instances to elements, `pair` combines two of them, `time` compares when instances ran in the
+//! kernel as created, `path` when they run in a schedule. The queries build on these: `order` (does a schedule keep the order of every two
+//! instances that depend on each other?), `meet` (where is a barrier needed?), `moves` (may a read move, may loops be fused?), `private`
+//! (may each value of an iname have its own copy of a variable?). An undecidable case is reported as a doubt, never as yes or no.
 
+mod element_access;
 mod local;
 mod meet;
 mod moves;
 mod opaque;
 mod order;
+mod order_loss;
 mod overlap;
 mod pair;
 mod path;
 mod private;
 mod time;
-mod touch;
 mod violation;
-mod ways;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -28,34 +28,34 @@ use crate::axis::axis_base;
 use crate::facts::{Facts, Placement};
 use opaque::Opaque;
 
+pub use element_access::ElementAccess;
 pub use meet::Turn;
 pub use moves::Mover;
 pub use order::Outcome;
 pub use overlap::{elements_may_share_memory, elements_share_memory};
 pub use path::{Path, Paths};
-pub use touch::Touch;
 pub use violation::{Cause, Doubt, Instance, Violation};
 
-/// The accesses of a kernel's instructions to what some of them write, and the questions about them.
+/// The accesses of a kernel's instructions to variables that some of them write, and queries about them.
 pub struct Dependences<'f, 'k> {
     facts: &'f Facts<'k>,
-    /// Values of loops as created that are not affine expressions of the inames of today.
+    /// Values of loops as created that are not affine in the current inames.
     opaque: Opaque,
-    /// By what is touched: a storage, or a field of an object in it.
-    touches: BTreeMap<Name, Vec<Touch<'k>>>,
-    /// For each instruction, what it touches.
+    /// By what is accessed: a storage, or a field of an object in it.
+    touches: BTreeMap<Name, Vec<ElementAccess<'k>>>,
+    /// For each instruction, what it accesses.
     touched: Vec<BTreeSet<Name>>,
     /// The axes along which work items differ.
     axes: BTreeSet<Placement>,
-    /// What work item 0 of an axis has, by iname, once it was asked for.
+    /// The values of inames for work item 0, cached.
     bases: RefCell<HashMap<Name, Affine>>,
 }
 
 impl<'f, 'k> Dependences<'f, 'k> {
-    /// Of that kernel.
+    /// Indexes the kernel.
     pub fn of(facts: &'f Facts<'k>) -> Dependences<'f, 'k> {
         let opaque = Opaque::of(facts.kernel);
-        let touches = touch::collect(facts, &opaque);
+        let touches = element_access::collect(facts, &opaque);
         let mut touched = vec![BTreeSet::new(); facts.kernel.instructions.len()];
         for (key, all) in &touches {
             for touch in all {
@@ -72,7 +72,7 @@ impl<'f, 'k> Dependences<'f, 'k> {
         self.facts.kernel.instructions[instruction].within_inames.iter().find(|iname| self.facts.placement(iname) == axis)
     }
 
-    /// The value of an iname that work item 0 has.
+    /// The value of an iname for work item 0.
     fn base(&self, iname: &Name) -> Result<Affine, IslError> {
         if let Some(base) = self.bases.borrow().get(iname) {
             return Ok(base.clone());

@@ -1,4 +1,4 @@
-//! Questions of transformations: may loops be fused, may lanes share a loop, may a value be computed later than it was.
+//! Queries for transformations: may loops be fused, may lanes share a loop, may a value be computed later.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,10 +6,10 @@ use parloop_ir::affine::to_affine;
 use parloop_ir::syntax::{Expr, Time, TimeStep, primed, without_primes};
 use parloop_isl::{Affine, Constraint, IslError, Name};
 
+use super::element_access::ElementAccess;
+use super::order_loss::{difference, push_if_possible};
 use super::pair::{Pair, Side};
-use super::touch::Touch;
 use super::violation::Cause;
-use super::ways::{difference, push_if_possible};
 use super::{Dependences, time};
 
 /// A value that is computed again where it is used, instead of once where it was assigned.
@@ -18,12 +18,12 @@ pub struct Mover<'a> {
     pub definition: usize,
     /// The instruction that uses the value.
     pub user: usize,
-    /// What the inames in the assignment's indices are for one use: its indices.
+    /// The inames of the assignment's indices, mapped to the indices of one use.
     pub indices: &'a BTreeMap<Name, Expr>,
 }
 
 impl<'k> Dependences<'_, 'k> {
-    /// Pairs of accesses of two instructions to one storage, at least one of them writing.
+    /// Pairs of accesses of two instructions to one storage, with at least one write.
     fn pairs<'s>(&'s self, first: usize, second: usize) -> impl Iterator<Item = Pair<'s, 's, 'k>> + 's {
         let keys = self.touched[first].iter().filter(move |key| self.touched[second].contains(*key));
         keys.flat_map(move |key| {
@@ -34,11 +34,11 @@ impl<'k> Dependences<'_, 'k> {
         .map(|(one, other)| Pair::new(self, one, other))
     }
 
-    /// Whether an iteration of the early loop comes after one of the late loop that touches the same element, for equal values of the
-    /// loops around both: as one loop they would run in the wrong order. Yes where it cannot be told.
+    /// Whether an iteration of the early loop has a larger value than one of the late loop that accesses the same element, for equal values
+    /// of the loops around both: fused, they would run in the wrong order. True if undecided.
     ///
     /// # Errors
-    /// When the solver has no answer.
+    /// If the solver fails.
     pub fn run_backwards(
         &self,
         (early, early_iname): (usize, &Name),
@@ -59,10 +59,10 @@ impl<'k> Dependences<'_, 'k> {
         Ok(false)
     }
 
-    /// Whether no value of the inames touches what another value of them writes in the other instruction, in one turn of all other loops.
+    /// Whether no value of the inames accesses what another value writes in the other instruction, in one iteration of all other loops.
     ///
     /// # Errors
-    /// When the solver has no answer.
+    /// If the solver fails.
     pub fn are_separate(&self, first: usize, second: usize, lanes: &BTreeSet<&Name>) -> Result<bool, IslError> {
         let within = |at: usize| &self.facts.kernel.instructions[at].within_inames;
         let around: BTreeSet<Name> = within(first).intersection(within(second)).filter(|iname| !lanes.contains(*iname)).cloned().collect();
@@ -89,10 +89,10 @@ impl<'k> Dependences<'_, 'k> {
         Ok(true)
     }
 
-    /// Some points of the user at which nothing has been assigned yet by the definition; `None` if there are none, or it cannot be told.
+    /// A point of the use at which the definition has not assigned the value yet; `None` if there is none, or if undecided.
     ///
     /// # Errors
-    /// When the solver has no answer.
+    /// If the solver fails.
     pub fn uncovered(&self, mover: &Mover<'_>) -> Result<Option<BTreeMap<Name, i64>>, IslError> {
         let kernel = self.facts.kernel;
         let (definition, user) = (&kernel.instructions[mover.definition], &kernel.instructions[mover.user]);
@@ -111,7 +111,7 @@ impl<'k> Dependences<'_, 'k> {
             .chain(indices.values().flat_map(Affine::names).filter(|name| kernel.inames.contains_key(name)))
             .collect();
         let used = self.facts.domain(&inames)?.join(&kernel.assumptions)?;
-        // The points of the definition, with its indices as the user has them; what else it is within is the user's, or any.
+        // The points of the definition, with its indices as in the use; its other inames are those of the use, or arbitrary.
         let mut assigned = self.facts.domain(&definition.within_inames)?;
         for name in indices.keys() {
             assigned = assigned.rename(&|known| (known == name).then(|| format!("{name}@").into()))?;
@@ -131,10 +131,10 @@ impl<'k> Dependences<'_, 'k> {
         }
     }
 
-    /// An instruction that writes what the value is made of, or the variable itself, between the assignment and the use.
+    /// An instruction that writes an input of the value, or the variable itself, between the assignment and the use.
     ///
     /// # Errors
-    /// When the solver has no answer.
+    /// If the solver fails.
     pub fn changed_between(&self, mover: &Mover<'_>) -> Result<Option<(Name, usize)>, IslError> {
         let instructions = &self.facts.kernel.instructions;
         let definition = &instructions[mover.definition];
@@ -167,7 +167,14 @@ impl<'k> Dependences<'_, 'k> {
     }
 
     /// Whether a write comes after a time of the assignment and before the use.
-    fn is_amid(&self, write: &Touch<'k>, read: &Touch<'k>, own: &Time, defined: &Time, used: &Time) -> Result<bool, IslError> {
+    fn is_amid(
+        &self,
+        write: &ElementAccess<'k>,
+        read: &ElementAccess<'k>,
+        own: &Time,
+        defined: &Time,
+        used: &Time,
+    ) -> Result<bool, IslError> {
         let mut pair = Pair::new(self, write, read);
         pair.times = Some((own, used));
         if pair.is_apart()? {
@@ -185,11 +192,11 @@ impl<'k> Dependences<'_, 'k> {
         Ok(false)
     }
 
-    /// A write that some of the instances for which an instruction stands come before, and others after, where all of them read the same
-    /// element: wherever the instruction is done, one of them gets another value.
+    /// A write that comes after some of the instances that an instruction stands for and before others, where all of them read the same
+    /// element: wherever the instruction runs, one of them gets a different value.
     ///
     /// # Errors
-    /// When the solver has no answer.
+    /// If the solver fails.
     pub fn without_place(&self, at: usize) -> Result<Option<(Name, usize)>, IslError> {
         let instructions = &self.facts.kernel.instructions;
         let times = &instructions[at].origin.times;
@@ -212,11 +219,10 @@ impl<'k> Dependences<'_, 'k> {
         Ok(None)
     }
 
-    /// A write that changes what a reduction reads of some variables, at the same points of it, from one value of an iname around it to a
-    /// later one.
+    /// A write that changes what a reduction reads, at the same point, from one value of an enclosing iname to a later one.
     ///
     /// # Errors
-    /// When the solver has no answer.
+    /// If the solver fails.
     pub fn changed_along(&self, (at, read): (usize, &BTreeSet<Name>), sweep: &Name, reduced: &Name) -> Result<Option<usize>, IslError> {
         let instructions = &self.facts.kernel.instructions;
         let earlier = |name: &Name| (name.clone(), Expr::Variable(primed(name)));
@@ -242,8 +248,15 @@ impl<'k> Dependences<'_, 'k> {
     }
 
     /// Whether a write comes after one of the instances that a read stands for and before another.
-    fn is_between(&self, write: &Touch<'k>, read: &Touch<'k>, own: &Time, before: &Time, after: &Time) -> Result<bool, IslError> {
-        // The two instances have names of their own.
+    fn is_between(
+        &self,
+        write: &ElementAccess<'k>,
+        read: &ElementAccess<'k>,
+        own: &Time,
+        before: &Time,
+        after: &Time,
+    ) -> Result<bool, IslError> {
+        // The two instances have separate names.
         let again = |expr: &Expr| {
             let names = expr.variables().into_iter().filter(|name| without_primes(name).1 > 0);
             expr.substitute(&names.map(|name| (name.clone(), Expr::Variable(primed(&name)))).collect())
@@ -277,8 +290,8 @@ impl<'k> Dependences<'_, 'k> {
         Ok(false)
     }
 
-    /// An access of the definition as the user would make it.
-    fn moved(&self, touch: &Touch<'k>, mover: &Mover<'_>) -> Touch<'k> {
+    /// An access of the definition, made at the use.
+    fn moved(&self, touch: &ElementAccess<'k>, mover: &Mover<'_>) -> ElementAccess<'k> {
         let kernel = self.facts.kernel;
         let by: BTreeMap<&Name, Option<Affine>> = mover.indices.iter().map(|(name, index)| (name, to_affine(index))).collect();
         let put = |index: &Affine| {
@@ -297,11 +310,12 @@ impl<'k> Dependences<'_, 'k> {
             Some(result).filter(|index| index.names().iter().all(|name| !kernel.temporaries.contains_key(name)))
         };
         let indices = touch.indices.as_ref().map(|indices| indices.iter().map(|index| index.as_ref().and_then(put)).collect());
-        Touch { at: mover.user, indices, constraints: Vec::new(), ..touch.clone() }
+        ElementAccess { at: mover.user, indices, constraints: Vec::new(), ..touch.clone() }
     }
 }
 
-/// Whether the times at which two instructions touch a variable say that the first does so before the second, in each turn of the same loops.
+/// Whether the first of two instructions accesses a variable before the second in each iteration of the same loops, according to their
+/// times.
 fn comes_first(first: &BTreeMap<Name, Vec<TimeStep>>, second: &BTreeMap<Name, Vec<TimeStep>>, variable: &Name) -> bool {
     let (Some(first), Some(second)) = (first.get(variable), second.get(variable)) else { return false };
     match (first.split_last(), second.split_last()) {

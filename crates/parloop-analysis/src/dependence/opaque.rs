@@ -1,5 +1,5 @@
-//! Values of loops as created that are not affine expressions of the inames of today, as `chunk_iname` makes them: the solver sees each as
-//! an integer of its own, of which it is known, where a transformation says so, that it grows with its digits.
+//! Values of loops as created that are not affine in the current inames, as from `chunk_iname`: the solver sees each as an opaque integer,
+//! which is known to grow with its digits if a transformation declares it.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -16,12 +16,12 @@ pub(super) struct Opaque {
 struct Value {
     expr: Expr,
     name: Name,
-    /// What it grows with, the first counting most; none if that is not known.
+    /// Its digits, most significant first; empty if unknown.
     digits: Vec<Expr>,
 }
 
 impl Opaque {
-    /// Those in the times of the kernel's instructions.
+    /// The opaque values in the times of the kernel's instructions.
     pub fn of(kernel: &LoopKernel) -> Opaque {
         let mut values: Vec<Value> = Vec::new();
         for origin in kernel.instructions.iter().map(|instruction| &instruction.origin) {
@@ -44,7 +44,7 @@ impl Opaque {
         name.starts_with('(')
     }
 
-    /// What a value grows with, if all else that it is made of is known to be the same.
+    /// The digits of a value, if all its other inputs are known to be equal.
     pub fn digits(&self, value: &Affine, is_same: &dyn Fn(&Name) -> bool) -> Option<&[Expr]> {
         let name = value.as_name()?;
         let known = self.values.iter().find(|known| known.name == *name && !known.digits.is_empty())?;

@@ -5,32 +5,32 @@ use std::collections::BTreeSet;
 use parloop_ir::syntax::{AddressSpace, Expr, Time, TimeStep};
 use parloop_isl::{Constraint, IslError, Name, Set};
 
+use super::element_access::{self, ElementAccess};
 use super::local::Reach;
+use super::order_loss::{OrderLoss, agree, differ, difference, push_equal, push_if_possible};
 use super::pair::{Pair, Side, same_turn};
 use super::path::{Path, Paths};
-use super::touch::{self, Touch};
 use super::violation::{Cause, Doubt, Violation};
-use super::ways::{Way, agree, differ, difference, push_equal, push_if_possible};
 use super::{Dependences, Placement, time};
 use crate::access::Update;
 
-/// What was found out about a schedule.
+/// The result of checking a schedule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// An order that is provably lost.
     pub violation: Option<Violation>,
-    /// Orders that may be lost: only the data knows.
+    /// Orders that may be lost, depending on the data.
     pub doubts: BTreeSet<Doubt>,
 }
 
 impl<'k> Dependences<'_, 'k> {
-    /// Compares the schedule with the kernel as created. Instructions for which a test holds race with themselves on purpose.
+    /// Compares the schedule with the kernel as created. Instructions that satisfy the predicate race with themselves on purpose.
     ///
     /// # Errors
-    /// When the solver has no answer.
+    /// If the solver fails.
     pub fn check_order(&self, paths: &Paths, may_race: &dyn Fn(&Name) -> bool) -> Result<Outcome, IslError> {
         let mut outcome = Outcome::default();
-        // Sharing memory is new even where the order is not.
+        // Memory may be shared even where the order is unchanged.
         for touches in self.touches.values() {
             outcome.violation = self.clash(touches, paths)?;
             if outcome.violation.is_some() {
@@ -41,7 +41,7 @@ impl<'k> Dependences<'_, 'k> {
             return Ok(outcome);
         }
         for (key, own) in &self.touches {
-            let mut related: Vec<&Touch<'k>> = own.iter().collect();
+            let mut related: Vec<&ElementAccess<'k>> = own.iter().collect();
             if let Some(whole) = key.split_once('.').and_then(|(object, _)| self.touches.get(object)) {
                 related.extend(whole);
             }
@@ -52,7 +52,7 @@ impl<'k> Dependences<'_, 'k> {
                     if !is_relevant || (one.at == other.at && may_race(&self.facts.kernel.instructions[one.at].id)) {
                         continue;
                     }
-                    let directions: &[(&Touch<'k>, &Touch<'k>)] =
+                    let directions: &[(&ElementAccess<'k>, &ElementAccess<'k>)] =
                         if std::ptr::eq(one, *other) { &[(one, one)] } else { &[(one, other), (other, one)] };
                     for (first, second) in directions {
                         self.check_pair(first, second, own, paths, &mut reach, &mut outcome)?;
@@ -68,15 +68,15 @@ impl<'k> Dependences<'_, 'k> {
 
     fn check_pair(
         &self,
-        first: &Touch<'k>,
-        second: &Touch<'k>,
-        all: &[Touch<'k>],
+        first: &ElementAccess<'k>,
+        second: &ElementAccess<'k>,
+        all: &[ElementAccess<'k>],
         paths: &Paths,
         reach: &mut Option<Reach>,
         outcome: &mut Outcome,
     ) -> Result<(), IslError> {
         let instructions = &self.facts.kernel.instructions;
-        let origin = |touch: &Touch<'k>| &instructions[touch.at].origin;
+        let origin = |touch: &ElementAccess<'k>| &instructions[touch.at].origin;
         let (early, late) = (origin(first).times_for(&first.root), origin(second).times_for(&first.root));
         let turns = origin(first).copied_between(origin(second), &first.root);
         if let Some(turns) = turns {
@@ -85,9 +85,9 @@ impl<'k> Dependences<'_, 'k> {
                 return Ok(());
             }
         }
-        // What checked mode cannot decide at run time is decided here: copies of work items, and instances that stand for others.
-        let is_shared = touch::space(self.facts, &first.root) != AddressSpace::Private;
-        // It takes all atomic updates for ones that may come in any order.
+        // Cases that checked mode cannot decide at run time are errors here: copies of work items, and instances that stand for others.
+        let is_shared = element_access::space(self.facts, &first.root) != AddressSpace::Private;
+        // It treats all atomic updates as commuting.
         let is_decidable = is_shared
             && !(first.access.atomic && second.access.atomic)
             && [&early, &late].iter().all(|times| matches!(&times[..], [time] if time.is_own()));
@@ -98,8 +98,8 @@ impl<'k> Dependences<'_, 'k> {
             if first.access.write && !second.access.write {
                 pair.same.extend(self.repeated(first.at, second.at, early));
             }
-            // Values of a temporary that no other turn sees: only accesses of one turn have an order. Asked first, since most temporaries are
-            // of that kind and few questions then need the solver.
+            // Values of a temporary that no other iteration sees: only accesses of one iteration are ordered. Checked first, since most
+            // temporaries are of this kind and then need few solver queries.
             let is_temporary = self.facts.kernel.temporaries.contains_key(&first.root);
             let known = match reach {
                 Some(known) => *known,
@@ -139,17 +139,17 @@ impl<'k> Dependences<'_, 'k> {
                 Cause::Unordered(iname) | Cause::Backwards(iname) | Cause::Copies(iname) => Some(iname),
                 Cause::Placed | Cause::Shared(_) => None,
             };
-            let id = |touch: &Touch<'_>| instructions[touch.at].id.clone();
+            let id = |touch: &ElementAccess<'_>| instructions[touch.at].id.clone();
             outcome.doubts.insert(Doubt { variable: first.access.name.clone(), first: id(first), second: id(second), iname, turn: depth });
         }
         Ok(())
     }
 
-    /// Whether a copy is filled before it is stored in each turn of the loops around it.
+    /// Whether a copy is filled before it is stored in each iteration of the loops around it.
     fn check_copy(
         &self,
-        first: &Touch<'k>,
-        second: &Touch<'k>,
+        first: &ElementAccess<'k>,
+        second: &ElementAccess<'k>,
         (early, late): (&[TimeStep], &[TimeStep]),
         paths: &Paths,
     ) -> Result<Option<Violation>, IslError> {
@@ -162,7 +162,7 @@ impl<'k> Dependences<'_, 'k> {
         broken.map(|(set, cause, _)| Violation::of(&pair, &set, cause)).transpose()
     }
 
-    /// Instances that lose their order whatever the data is: those whose indices are the same expression of the same inames.
+    /// Instances that lose their order for any data: those whose indices are the same expression of the same inames.
     fn surely_broken(
         &self,
         pair: &mut Pair<'_, '_, '_>,
@@ -175,7 +175,7 @@ impl<'k> Dependences<'_, 'k> {
         Ok(self.broken(pair, early, late, paths, depth, &|_| true)?.map(|(set, cause, _)| (set, cause)))
     }
 
-    /// The inames that must have the same values for both accesses to touch the same element for sure, though only the data knows which.
+    /// The inames whose equal values ensure that both accesses touch the same element, even if the data decides which.
     fn same_place(&self, pair: &Pair<'_, '_, '_>) -> Option<BTreeSet<Name>> {
         let (first, second) = (pair.first, pair.second);
         let (one, other) = (first.access.indices?, second.access.indices?);
@@ -188,7 +188,7 @@ impl<'k> Dependences<'_, 'k> {
             return None;
         }
         let mut inames = BTreeSet::new();
-        let known = |touch: &Touch<'_>, axis: usize| touch.indices.as_ref().is_some_and(|indices| indices[axis].is_some());
+        let known = |touch: &ElementAccess<'_>, axis: usize| touch.indices.as_ref().is_some_and(|indices| indices[axis].is_some());
         for axis in 0..one.len() {
             if known(first, axis) && known(second, axis) {
                 continue;
@@ -202,8 +202,8 @@ impl<'k> Dependences<'_, 'k> {
         Some(inames)
     }
 
-    /// The inames for whose values an instruction does the same again, and that another one is within too: that one needs what was done for
-    /// its own value.
+    /// The inames along which an instruction repeats itself and in which another one also runs: the other one needs the result for its own
+    /// value.
     pub(super) fn repeated(&self, first: usize, second: usize, time: &Time) -> Vec<Name> {
         let within = |at: usize| &self.facts.kernel.instructions[at].within_inames;
         let (known, used) = (time.names(), self.facts.kernel.instructions[first].reads());
@@ -211,8 +211,8 @@ impl<'k> Dependences<'_, 'k> {
         within(first).intersection(within(second)).filter(is_repeated).cloned().collect()
     }
 
-    /// Instances of which the first ran before the second as created, that agree in the first steps of their times, and that lose their
-    /// order by a cause that is asked about; and whether that is certain as far as times go.
+    /// Instances of which the first ran before the second as created, whose leading steps agree, and which lose their order for one of the
+    /// given causes; and whether the times are exact.
     fn broken(
         &self,
         pair: &Pair<'_, '_, '_>,
@@ -260,8 +260,8 @@ impl<'k> Dependences<'_, 'k> {
         Ok(None)
     }
 
-    /// The ways in which the first instance may not be done before the second.
-    fn ways(&self, pair: &Pair<'_, '_, '_>, paths: &Paths) -> Result<Vec<Way>, IslError> {
+    /// The ways in which the first instance may not run before the second.
+    fn ways(&self, pair: &Pair<'_, '_, '_>, paths: &Paths) -> Result<Vec<OrderLoss>, IslError> {
         let instructions = &self.facts.kernel.instructions;
         let instruction = &instructions[pair.first.at];
         let (Some(first), Some(second)) = (paths.get(&instruction.id), paths.get(&instructions[pair.second.at].id)) else {
@@ -269,7 +269,7 @@ impl<'k> Dependences<'_, 'k> {
         };
         let is_own = pair.first.at == pair.second.at;
         let commutes = [pair.first.at, pair.second.at].iter().all(|&at| instructions[at].origin.commutes.contains(&pair.first.root));
-        let mut ways: Vec<Way> = Vec::new();
+        let mut ways: Vec<OrderLoss> = Vec::new();
         let mut equal = self.same_copy(pair)?;
         for iname in first.shared(second) {
             let later = difference(pair, iname)?;
@@ -299,7 +299,7 @@ impl<'k> Dependences<'_, 'k> {
 
     /// The axes along which work items have copies of a variable.
     pub(super) fn copy_axes(&self, variable: &Name) -> impl Iterator<Item = Placement> + '_ {
-        let space = touch::space(self.facts, variable);
+        let space = element_access::space(self.facts, variable);
         self.axes.iter().copied().filter(move |axis| match space {
             AddressSpace::Private => true,
             AddressSpace::Local => matches!(axis, Placement::Group(_)),
@@ -307,7 +307,7 @@ impl<'k> Dependences<'_, 'k> {
         })
     }
 
-    /// What holds where both instances touch one copy of the variable.
+    /// The constraints under which both instances access the same copy of the variable.
     pub(super) fn same_copy(&self, pair: &Pair<'_, '_, '_>) -> Result<Vec<Constraint>, IslError> {
         let mut same = Vec::new();
         for axis in self.copy_axes(&pair.first.root) {
@@ -319,7 +319,7 @@ impl<'k> Dependences<'_, 'k> {
     }
 
     /// A value in the copy of one work item that another one reads.
-    fn add_copies(&self, pair: &Pair<'_, '_, '_>, ways: &mut Vec<Way>) -> Result<(), IslError> {
+    fn add_copies(&self, pair: &Pair<'_, '_, '_>, ways: &mut Vec<OrderLoss>) -> Result<(), IslError> {
         for axis in self.copy_axes(&pair.first.root) {
             let Some(iname) = self.along(pair.first.at, axis) else { continue };
             let cause = || Cause::Copies(iname.clone());
@@ -328,7 +328,7 @@ impl<'k> Dependences<'_, 'k> {
                     let later = other.sub(&one)?;
                     push_if_possible(ways, &[], &[later.clone(), later.scale(-1)?], cause)?;
                 }
-                // Every work item reads its own copy, and one of them has the value.
+                // Every work item reads its own copy, and only one of them has the value.
                 (Some(_), None) if self.facts.constant_length(iname) != Some(1) => ways.push((Vec::new(), cause())),
                 _ => {}
             }
@@ -336,7 +336,7 @@ impl<'k> Dependences<'_, 'k> {
         Ok(())
     }
 
-    /// Whether the schedule is the order of the kernel as created, seen without any question.
+    /// Whether the schedule obviously has the order of the kernel as created, without queries.
     fn is_as_created(&self, paths: &Paths) -> bool {
         let instructions = &self.facts.kernel.instructions;
         let mut before: Option<(&[TimeStep], &Path)> = None;
@@ -367,7 +367,7 @@ impl<'k> Dependences<'_, 'k> {
     }
 }
 
-/// Whether the place of an instruction comes after that of another both as created and in the schedule, at the same depth.
+/// Whether an instruction comes after another both as created and in the schedule, at the same depth.
 fn is_next(earlier: &[TimeStep], before: &Path, later: &[TimeStep], path: &Path) -> bool {
     let depth = before.shared(path).count();
     let parted = earlier.iter().zip(later).position(|(one, other)| one != other);

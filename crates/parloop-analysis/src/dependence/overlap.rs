@@ -1,4 +1,4 @@
-//! Layouts in which different indices may mean the same memory: strides that are given and not known to lead everywhere else.
+//! Layouts in which different indices may refer to the same memory: explicit strides that are not known to be injective.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ pub(super) fn shared_axes(facts: &Facts<'_>, name: &Name) -> Option<Vec<Axis>> {
         _ => return None,
     };
     let is_given = |tag: &DimTag| matches!(tag, DimTag::Stride(Stride::Fixed(_)));
-    // Strides of a call are checked in the call.
+    // Strides that a call determines are checked in the call.
     if !layout.dim_tags.iter().any(is_given) || layout.dim_tags.contains(&DimTag::Stride(Stride::Auto)) {
         return None;
     }
@@ -36,7 +36,7 @@ pub fn elements_may_share_memory(facts: &Facts<'_>, name: &Name) -> bool {
     shared_axes(facts, name).is_some()
 }
 
-/// Whether elements of a variable that some instruction writes share memory by strides that are numbers, so that a write to one is seen in
+/// Whether elements of a variable that some instruction writes share memory through constant strides, so that a write to one changes
 /// another.
 pub fn elements_share_memory(facts: &Facts<'_>, name: &Name) -> bool {
     let is_number =
@@ -44,7 +44,7 @@ pub fn elements_share_memory(facts: &Facts<'_>, name: &Name) -> bool {
     facts.writers.contains_key(name) && shared_axes(facts, name).is_some_and(|axes| axes.iter().all(is_number))
 }
 
-/// Whether each stride goes beyond all that smaller ones reach.
+/// Whether each stride is larger than the extent of the smaller ones.
 fn is_nested(facts: &Facts<'_>, strides: &[(&Expr, &Expr)]) -> bool {
     let lengths: Vec<Sum> = strides.iter().filter_map(|(_, length)| Sum::of(length)).collect();
     let axes: Option<Vec<(Sum, Sum)>> =
@@ -55,7 +55,7 @@ fn is_nested(facts: &Facts<'_>, strides: &[(&Expr, &Expr)]) -> bool {
     order.go_beyond(&Sum::number(1), &axes.iter().collect::<Vec<_>>())
 }
 
-/// What is known of sizes wherever there are elements: lengths are positive, what they are made of is not negative.
+/// What is known about sizes if there are elements: lengths are positive, and their parameters are not negative.
 struct Sizes<'a, 'k> {
     facts: &'a Facts<'k>,
     names: BTreeSet<Name>,
@@ -63,13 +63,13 @@ struct Sizes<'a, 'k> {
 }
 
 impl Sizes<'_, '_> {
-    /// Whether the strides, in some order, are each at least the reach of those before it.
+    /// Whether the strides, in some order, are each at least the extent of those before.
     fn go_beyond(&self, reach: &Sum, rest: &[&(Sum, Sum)]) -> bool {
         rest.is_empty()
             || (0..rest.len()).any(|next| {
                 let (stride, length) = rest[next];
                 let others: Vec<&(Sum, Sum)> = rest.iter().enumerate().filter(|(at, _)| *at != next).map(|(_, axis)| *axis).collect();
-                // The stride of one element leads nowhere.
+                // The stride of an axis with one element is irrelevant.
                 let is_one = length.is_number(1);
                 let goes = is_one || self.is_at_least(stride, reach);
                 let further = if is_one { Some(reach.clone()) } else { stride.times(length) };
@@ -141,7 +141,7 @@ impl Sum {
         Some(product)
     }
 
-    /// The same distance, forwards.
+    /// The absolute value of a stride.
     fn with_sign(self) -> Sum {
         match self.terms.values().all(|by| *by <= 0) {
             true => self.times(&Sum::number(-1)).unwrap_or(self),

@@ -1,4 +1,4 @@
-//! Two accesses side by side: names of their own for what need not be the same for both, and the points at which both touch one element.
+//! Pairs of accesses: separate names for what may differ between them, and the points at which both touch the same element.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,8 +6,8 @@ use parloop_ir::affine::to_affine;
 use parloop_ir::syntax::{Expr, Time, TimeStep, without_primes};
 use parloop_isl::{Affine, Constraint, IslError, Name, Set};
 
+use super::element_access::ElementAccess;
 use super::opaque::Opaque;
-use super::touch::Touch;
 use super::{Dependences, Placement};
 
 /// Which of the two.
@@ -17,27 +17,27 @@ pub(super) enum Side {
     Second,
 }
 
-/// Two accesses, the first of which happens before the second in the order that is asked about.
+/// Two accesses, the first of which happens before the second in the order under consideration.
 pub(super) struct Pair<'a, 'f, 'k> {
     pub deps: &'a Dependences<'f, 'k>,
-    pub first: &'a Touch<'k>,
-    pub second: &'a Touch<'k>,
-    /// When they ran, where that is asked about: names of other instances that they stand for are bounded too.
+    pub first: &'a ElementAccess<'k>,
+    pub second: &'a ElementAccess<'k>,
+    /// When they ran, if relevant: names of other instances that they stand for are bounded too.
     pub times: Option<(&'a Time, &'a Time)>,
-    /// The loops around a copy that both fill or store, where only different turns of them are asked about.
+    /// The loops around a copy that both fill or store, if only different iterations are relevant.
     pub turns: Option<(&'a [TimeStep], &'a [TimeStep])>,
     /// Inames that have one value for both.
     pub same: BTreeSet<Name>,
 }
 
 impl<'a, 'f, 'k> Pair<'a, 'f, 'k> {
-    /// Two accesses about whose inames nothing is known but what their indices say at a glance.
-    pub fn new(deps: &'a Dependences<'f, 'k>, first: &'a Touch<'k>, second: &'a Touch<'k>) -> Pair<'a, 'f, 'k> {
+    /// Two accesses, with only the facts that their indices show directly.
+    pub fn new(deps: &'a Dependences<'f, 'k>, first: &'a ElementAccess<'k>, second: &'a ElementAccess<'k>) -> Pair<'a, 'f, 'k> {
         let same = determined(deps, first, second);
         Pair { deps, first, second, times: None, turns: None, same }
     }
 
-    fn touch(&self, side: Side) -> &'a Touch<'k> {
+    fn touch(&self, side: Side) -> &'a ElementAccess<'k> {
         match side {
             Side::First => self.first,
             Side::Second => self.second,
@@ -49,7 +49,7 @@ impl<'a, 'f, 'k> Pair<'a, 'f, 'k> {
         Some(if side == Side::First { first } else { second })
     }
 
-    /// The name of an iname, or of a number that the kernel computes, for one side. A sign that no name in text has keeps them apart.
+    /// The name of an iname, or of a number that the kernel computes, for one side. A character that names cannot contain keeps them apart.
     pub fn marked(&self, side: Side, name: &Name) -> Name {
         let kernel = self.deps.facts.kernel;
         let (plain, primes) = without_primes(name);
@@ -61,7 +61,7 @@ impl<'a, 'f, 'k> Pair<'a, 'f, 'k> {
         format!("{name}@{mark}").into()
     }
 
-    /// Whether a name means the same number on both sides, where the first steps of two times are the same.
+    /// Whether a name has the same value on both sides if the leading steps of two times are equal.
     pub fn is_same_after(&self, first: &[TimeStep], second: &[TimeStep], depth: usize) -> impl Fn(&Name) -> bool {
         let turn = same_turn(self.deps, first, second, depth);
         move |name| turn.contains(name) || self.marked(Side::First, name) == *name
@@ -95,7 +95,7 @@ impl<'a, 'f, 'k> Pair<'a, 'f, 'k> {
     }
 
     /// The points of the instances that one stands for.
-    fn others(&self, touch: &Touch<'k>, time: &Time) -> Result<Set, IslError> {
+    fn others(&self, touch: &ElementAccess<'k>, time: &Time) -> Result<Set, IslError> {
         let facts = self.deps.facts;
         let own = &facts.kernel.instructions[touch.at].within_inames;
         let mut by_primes: BTreeMap<usize, BTreeSet<Name>> = BTreeMap::new();
@@ -121,7 +121,7 @@ impl<'a, 'f, 'k> Pair<'a, 'f, 'k> {
         points.constrain(&equal)
     }
 
-    /// Whether the same element can be meant, as far as names and constants say.
+    /// Whether both can touch the same element, judging by names and constants.
     pub fn is_apart(&self) -> Result<bool, IslError> {
         if self.first.access.name != self.second.access.name {
             return Ok(false);
@@ -143,7 +143,7 @@ impl<'a, 'f, 'k> Pair<'a, 'f, 'k> {
         both.constrain(&self.same_element()?)
     }
 
-    /// What holds where both touch the same element, as far as it is known.
+    /// The known constraints under which both touch the same element.
     fn same_element(&self) -> Result<Vec<Constraint>, IslError> {
         let mut constraints = Vec::new();
         if self.first.access.name == self.second.access.name
@@ -159,12 +159,12 @@ impl<'a, 'f, 'k> Pair<'a, 'f, 'k> {
         Ok(constraints)
     }
 
-    /// Whether the two relations are the truth, not more than that.
+    /// Whether both relations are exact.
     pub fn is_exact(&self) -> bool {
         self.first.is_exact && self.second.is_exact && self.first.access.name == self.second.access.name
     }
 
-    /// The number of the work item, or group, of one side along an axis; `None` if the instruction is not spread over it.
+    /// The number of the work item, or group, of one side along an axis; `None` if the instruction does not run along it.
     pub fn item(&self, side: Side, axis: Placement) -> Result<Option<Affine>, IslError> {
         let Some(iname) = self.deps.along(self.touch(side).at, axis) else { return Ok(None) };
         let base = self.deps.base(iname)?;
@@ -172,8 +172,8 @@ impl<'a, 'f, 'k> Pair<'a, 'f, 'k> {
     }
 }
 
-/// The inames that have one value for both accesses wherever they touch the same element: those that equal indices give away.
-fn determined(deps: &Dependences<'_, '_>, first: &Touch<'_>, second: &Touch<'_>) -> BTreeSet<Name> {
+/// The inames that have one value for both accesses wherever they touch the same element: those that equal indices determine.
+fn determined(deps: &Dependences<'_, '_>, first: &ElementAccess<'_>, second: &ElementAccess<'_>) -> BTreeSet<Name> {
     let (Some(left), Some(right)) = (first.known_indices(), second.known_indices()) else { return BTreeSet::new() };
     if left != right || first.access.name != second.access.name {
         return BTreeSet::new();
@@ -181,7 +181,7 @@ fn determined(deps: &Dependences<'_, '_>, first: &Touch<'_>, second: &Touch<'_>)
     given_away(deps, &left)
 }
 
-/// The inames that have one value for both sides wherever the first steps of two times are the same.
+/// The inames that have one value for both sides wherever the leading steps of two times are equal.
 pub(super) fn same_turn(deps: &Dependences<'_, '_>, first: &[TimeStep], second: &[TimeStep], depth: usize) -> BTreeSet<Name> {
     let steps = first.iter().zip(second).take(depth);
     let values: Vec<Affine> = steps
@@ -226,7 +226,7 @@ fn given_away(deps: &Dependences<'_, '_>, values: &[&Affine]) -> BTreeSet<Name> 
     }
 }
 
-/// Whether one value of an index leaves one value for each of the inames: they are its digits.
+/// Whether the value of an index determines each of the inames: they are its digits.
 fn is_one_to_one(deps: &Dependences<'_, '_>, index: &Affine, open: &[Name]) -> bool {
     let mut digits: Vec<(i64, &Name)> = open.iter().map(|name| (index.coefficient(name).saturating_abs(), name)).collect();
     let in_floor = index.has_floors()

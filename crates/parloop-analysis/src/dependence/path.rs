@@ -1,13 +1,13 @@
-//! Where instructions stand in a schedule: the loops around them and their places in each body.
+//! The positions of instructions in a schedule: the loops around them and their positions in each body.
 
 use std::collections::HashMap;
 
 use parloop_isl::Name;
 
-/// A loop of a schedule, or a place in a body.
+/// A loop of a schedule, or a position in a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
-    /// From the outside in: the place in the body, and the loop that stands there; the last has none.
+    /// From the outside in: the position in the body, and the loop there; the last has none.
     pub stops: Vec<(usize, Option<(usize, Name)>)>,
 }
 
@@ -21,18 +21,18 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// Goes into the loop at that place of the body.
+    /// Enters the loop at that position of the body.
     pub fn enter(&mut self, place: usize, iname: &Name) {
         self.open.push((place, Some((self.loops, iname.clone()))));
         self.loops += 1;
     }
 
-    /// Comes out of the innermost loop.
+    /// Leaves the innermost loop.
     pub fn leave(&mut self) {
         self.open.pop();
     }
 
-    /// The instruction stands at that place of the body.
+    /// Records the instruction at that position of the body.
     pub fn run(&mut self, place: usize, instruction: &Name) {
         let mut stops = self.open.clone();
         stops.push((place, None));
@@ -40,12 +40,12 @@ impl Paths {
         self.order.push(instruction.clone());
     }
 
-    /// Where an instruction stands.
+    /// The path of an instruction.
     pub fn get(&self, instruction: &Name) -> Option<&Path> {
         self.of.get(instruction)
     }
 
-    /// The instructions in the order in which they are met.
+    /// The instructions in schedule order.
     pub fn order(&self) -> &[Name] {
         &self.order
     }
@@ -67,7 +67,7 @@ impl Path {
         both.filter_map(|((_, inner), _)| inner.as_ref().map(|(_, iname)| iname))
     }
 
-    /// Whether it comes first in the body in which the two part.
+    /// Whether it comes first in the body in which the two paths diverge.
     pub fn is_before(&self, other: &Path) -> bool {
         let depth = self.shared(other).count();
         match (self.stops.get(depth), other.stops.get(depth)) {

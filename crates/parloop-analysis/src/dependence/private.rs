@@ -5,23 +5,23 @@ use std::collections::BTreeSet;
 use parloop_ir::syntax::TimeStep;
 use parloop_isl::{IslError, Name};
 
+use super::element_access::{self, ElementAccess};
+use super::order_loss::{difference, push_if_possible};
 use super::pair::{Pair, Side};
-use super::touch::{self, Touch};
 use super::violation::{Cause, Violation};
-use super::ways::{difference, push_if_possible};
 use super::{Dependences, time};
 
 impl<'k> Dependences<'_, 'k> {
-    /// A value of a temporary that one value of the inames writes and another one reads, as created: copies would lose it. `None` if each
-    /// read sees what was written for its own values.
+    /// A value that, as created, one value of the inames writes and another reads: copies would lose it. `None` if each read sees what was
+    /// written for its own values.
     ///
     /// # Errors
-    /// When the solver has no answer.
+    /// If the solver fails.
     pub fn carried(&self, temporary: &Name, inames: &BTreeSet<Name>) -> Result<Option<Violation>, IslError> {
-        let Some(touches) = self.touches.get(&touch::storage(self.facts, temporary)) else { return Ok(None) };
-        let own: Vec<&Touch<'k>> = touches.iter().filter(|touch| touch.access.name == *temporary).collect();
+        let Some(touches) = self.touches.get(&element_access::storage(self.facts, temporary)) else { return Ok(None) };
+        let own: Vec<&ElementAccess<'k>> = touches.iter().filter(|touch| touch.access.name == *temporary).collect();
         let times: Option<Vec<Vec<TimeStep>>> = own.iter().map(|touch| self.time_for(touch.at, &touch.root)).collect();
-        let timed: Vec<(&Touch<'k>, &[TimeStep])> = own.iter().copied().zip(times.iter().flatten().map(Vec::as_slice)).collect();
+        let timed: Vec<(&ElementAccess<'k>, &[TimeStep])> = own.iter().copied().zip(times.iter().flatten().map(Vec::as_slice)).collect();
         for (place, read) in own.iter().enumerate().filter(|(_, touch)| !touch.access.write) {
             if let Some(&(_, at)) = timed.get(place)
                 && self.is_covered(read, at, &timed, (0, inames))?
@@ -37,8 +37,8 @@ impl<'k> Dependences<'_, 'k> {
         Ok(None)
     }
 
-    fn carries(&self, write: &Touch<'k>, read: &Touch<'k>, inames: &BTreeSet<Name>) -> Result<Option<Violation>, IslError> {
-        let origin = |touch: &Touch<'k>| self.facts.kernel.instructions[touch.at].origin.times_for(&touch.root);
+    fn carries(&self, write: &ElementAccess<'k>, read: &ElementAccess<'k>, inames: &BTreeSet<Name>) -> Result<Option<Violation>, IslError> {
+        let origin = |touch: &ElementAccess<'k>| self.facts.kernel.instructions[touch.at].origin.times_for(&touch.root);
         let (early, late) = (origin(write), origin(read));
         for (early, late) in early.iter().flat_map(|early| late.iter().map(move |late| (early, late))) {
             let mut pair = Pair::new(self, write, read);

@@ -5,7 +5,7 @@ use parloop_isl::{Constraint, IslError};
 
 use super::pair::{Pair, Side};
 
-/// When the first of two instances ran before the second: the alternatives, and what holds where both have the same time.
+/// When the first of two instances ran before the second: the alternatives, and the constraints under which both have the same time.
 pub(super) struct Comparison {
     pub earlier: Vec<Vec<Constraint>>,
     /// `None` if they never have the same time.
@@ -73,7 +73,7 @@ pub(super) fn compare(
                     }
                 }
             }
-            // A loop on one side and an instruction on the other: they never stood in one body.
+            // A loop on one side and an instruction on the other: they are never in one body.
             _ => {
                 found.is_exact = false;
                 found.earlier.push(equal);
@@ -85,7 +85,7 @@ pub(super) fn compare(
     Ok(found)
 }
 
-/// How many steps of two times are written alike, and the first of them is the earlier one after that by its place.
+/// How many leading steps of two times are identical, if the first is then earlier by its position.
 pub(super) fn shared(first: &[TimeStep], second: &[TimeStep]) -> usize {
     first.iter().zip(second).take_while(|(a, b)| a == b).count()
 }

@@ -1,4 +1,4 @@
-//! What a broken order looks like to a person: two instances, the element they share, and why their order is lost.
+//! A violated dependence as shown to users: two instances, the element they share, and why their order is lost.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,11 +21,11 @@ pub struct Instance {
 /// Why an order is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// Values of the iname run at once.
+    /// Values of the iname run concurrently.
     Unordered(Name),
     /// The loop reaches the second instance first.
     Backwards(Name),
-    /// The second instruction stands before the first.
+    /// The second instruction comes before the first.
     Placed,
     /// Values of the iname have copies of the variable.
     Copies(Name),
@@ -38,7 +38,7 @@ pub enum Cause {
 pub struct Violation {
     /// The variable.
     pub variable: Name,
-    /// The indices of the element, where they are known.
+    /// The indices of the element, if known.
     pub element: Option<Vec<i64>>,
     /// The instance that comes first in the kernel as created.
     pub first: Instance,
@@ -48,7 +48,7 @@ pub struct Violation {
     pub cause: Cause,
 }
 
-/// Two accesses that may depend on each other, which only the data knows.
+/// Two accesses that may depend on each other, depending on the data.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Doubt {
     /// The variable.
@@ -57,14 +57,14 @@ pub struct Doubt {
     pub first: Name,
     /// The other one.
     pub second: Name,
-    /// The iname whose values run at once, or in another order, if that is the matter.
+    /// The iname whose values run concurrently or in another order, if that is the cause.
     pub iname: Option<Name>,
-    /// How many of the first steps of their times must be the same for them to depend on each other.
+    /// How many leading steps of their times must be equal for them to depend on each other.
     pub turn: usize,
 }
 
 impl Violation {
-    /// Of a pair of accesses and a set of instances that is not empty.
+    /// From a pair of accesses and a nonempty set of instances.
     pub(super) fn of(pair: &Pair<'_, '_, '_>, set: &Set, cause: Cause) -> Result<Violation, IslError> {
         let point = small(set)?.sample()?.unwrap_or_default();
         let instance = |side: Side| {
@@ -84,7 +84,7 @@ impl Violation {
     }
 }
 
-/// Points of a set whose values are easy to read, where it has such points.
+/// A point of a set with small values, if it has one.
 pub(super) fn small(set: &Set) -> Result<Set, IslError> {
     let mut set = set.clone();
     for name in set.dims().to_vec().iter().chain(&set.params().to_vec()) {
@@ -143,8 +143,8 @@ impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.instances())?;
         match &self.cause {
-            Cause::Unordered(iname) => write!(f, "; a parallel `{iname}` loses that order"),
-            Cause::Backwards(iname) => write!(f, "; the loop over `{iname}` runs the second one first"),
+            Cause::Unordered(iname) => write!(f, "; running `{iname}` in parallel does not keep that order"),
+            Cause::Backwards(iname) => write!(f, "; the loop over `{iname}` runs the second instance first"),
             Cause::Placed => write!(f, "; `{}` is placed before `{}`", self.second.instruction, self.first.instruction),
             Cause::Copies(iname) => write!(f, "; each value of `{iname}` has its own copy of `{}`", self.variable),
             Cause::Shared(_) => Ok(()),
@@ -156,12 +156,12 @@ impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Doubt { variable, first, second, iname, .. } = self;
         match first == second {
-            true => write!(f, "instances of `{first}` may touch the same elements of `{variable}`")?,
-            false => write!(f, "`{first}` and `{second}` may touch the same elements of `{variable}`")?,
+            true => write!(f, "instances of `{first}` may access the same elements of `{variable}`")?,
+            false => write!(f, "`{first}` and `{second}` may access the same elements of `{variable}`")?,
         }
         match iname {
-            Some(iname) => write!(f, " in another order along `{iname}`"),
-            None => write!(f, " in another order"),
+            Some(iname) => write!(f, " in a different order along `{iname}`"),
+            None => write!(f, " in a different order"),
         }
     }
 }

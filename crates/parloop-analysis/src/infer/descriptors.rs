@@ -1,4 +1,4 @@
-//! Descriptors: what each call passes, as shape, strides and memory, so that callees lie in memory as their callers do.
+//! Descriptors: the shape, strides and memory that each call passes, so that callees use the layouts of their callers.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use parloop_isl::Set;
 use super::reader::unknown_function;
 use super::specialise::Entries;
 
-/// The program with every call described in the kernels that entry points reach: called kernels have the layouts of what they are given,
-/// in entries of their own. Types are found already, and so is the memory of temporaries.
+/// Adds descriptors to every call in the kernels that entry points reach: called kernels get the layouts of their arguments, in separate
+/// entries. Types and the address spaces of temporaries must already be known.
 ///
 /// # Errors
-/// [`InferError`]: parts of arrays without fixed strides, calls whose arguments do not fit.
+/// [`InferError`]: parts of arrays without fixed strides, calls whose arguments do not match.
 pub fn descriptors(program: &Program, target: Target) -> Result<Program, InferError> {
     let mut session = Session { program, target, entries: Entries::of(program), depth: 0, is_conditional: false, assumed: Vec::new() };
     for entry in &program.entrypoints {
@@ -33,9 +33,9 @@ struct Session<'a> {
     entries: Entries,
     /// How many kernels are being described, each called by the one before.
     depth: usize,
-    /// Whether the instruction at hand might not be run.
+    /// Whether the current instruction is conditional.
     is_conditional: bool,
-    /// What the entry point is to assume for the kernels that it calls.
+    /// What the entry point must assume for the kernels that it calls.
     assumed: Vec<Set>,
 }
 
@@ -53,7 +53,7 @@ impl Inference for Session<'_> {
     }
 
     fn assume(&mut self, condition: &Set) -> bool {
-        // Calls from outside are held to what the entry point assumes, and to nothing else.
+        // Calls from outside must satisfy what the entry point assumes, and nothing else.
         let is_entry = self.depth == 1 && !self.is_conditional;
         if is_entry {
             self.assumed.push(condition.clone());
@@ -106,7 +106,7 @@ impl Session<'_> {
         let callable = if call.resolved { self.entries.get(&call.function).cloned() } else { None };
         let callable = callable.ok_or_else(|| unknown_function(self.program, kernel, &call.function))?;
         if callable.descriptors().is_some() {
-            // Described before: what it wants of its caller is among the arguments already.
+            // Described before: what it needs from its caller is already among the arguments.
             return Ok(Expr::Call(Arc::new(Call { args, ..call.clone() })));
         }
         let mut descriptors = ArgDescriptors::new();
@@ -131,7 +131,7 @@ impl Session<'_> {
     }
 }
 
-/// What a callee must know of an argument or result.
+/// What a callee must know about an argument or result.
 fn descriptor(kernel: &LoopKernel, arg: &Expr) -> Result<ArgDescriptor, InferError> {
     match arg {
         Expr::SubArray(sub_array) => {
@@ -147,7 +147,7 @@ fn descriptor(kernel: &LoopKernel, arg: &Expr) -> Result<ArgDescriptor, InferErr
     }
 }
 
-/// What a called kernel must know of a result: a number is an array without axes there.
+/// What a called kernel must know about a result: a number is an array without axes.
 fn result_descriptor(kernel: &LoopKernel, result: &Expr) -> Result<ArgDescriptor, InferError> {
     match (descriptor(kernel, result)?, result.written_name()) {
         (ArgDescriptor::Value, Some(name)) => {

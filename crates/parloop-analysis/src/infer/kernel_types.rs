@@ -1,5 +1,4 @@
-//! The types of one kernel: names are found group by group in the order of what they depend on, then every call is specialised for the
-//! types it is made with.
+//! The types of one kernel: types are inferred group by group in dependency order, then every call is specialised for its argument types.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -22,9 +21,9 @@ pub(super) struct KernelTypes<'s, 'a> {
     session: &'s mut Session<'a>,
     kernel: LoopKernel,
     variables: HashMap<Name, Option<Type>>,
-    /// Names whose types are being found together: they may be unknown where they feed each other.
+    /// Names whose types are being inferred together: they may be unknown where they depend on each other.
     group: BTreeSet<Name>,
-    /// A name outside of the group that has no type, met by the last question.
+    /// A name outside the group without a type, found by the last query.
     missing: Option<Name>,
     rule_depth: usize,
 }
@@ -45,7 +44,7 @@ impl<'s, 'a> KernelTypes<'s, 'a> {
         this.finish()
     }
 
-    /// Sizes without a type have that of indices: parameters of domains, and numbers in shapes.
+    /// Sizes without a type have the index type: parameters of domains, and numbers in shapes.
     fn take_index_types(&mut self) {
         let mut sizes: BTreeSet<Name> = self.kernel.domains.iter().flat_map(|domain| domain.params().iter().cloned()).collect();
         let arrays = self.kernel.arguments.iter().filter_map(|argument| match &argument.kind {
@@ -74,7 +73,7 @@ impl<'s, 'a> KernelTypes<'s, 'a> {
         }
     }
 
-    /// Finds the types of all unknown names; what is left, with the reason.
+    /// Infers the types of all unknown names; returns the remaining ones with the reason.
     fn find_types(&mut self) -> Result<BTreeMap<Name, Reason>, InferError> {
         let mut unknown: Vec<Name> = self.variables.iter().filter(|(_, ty)| ty.is_none()).map(|(name, _)| name.clone()).collect();
         unknown.sort();
@@ -106,7 +105,7 @@ impl<'s, 'a> KernelTypes<'s, 'a> {
         Ok(reasons)
     }
 
-    /// The variables that the type of what an instruction writes may depend on; those in rules too.
+    /// The variables that the type of an instruction's result may depend on, including those in rules.
     fn names_read(&self, instruction: &Instruction) -> BTreeSet<Name> {
         let mut reads = BTreeSet::new();
         for expr in instruction.rhs() {
@@ -118,7 +117,7 @@ impl<'s, 'a> KernelTypes<'s, 'a> {
         reads
     }
 
-    /// Finds the types of names that feed each other: again and again, until nothing changes.
+    /// Infers the types of names that depend on each other, by iterating to a fixed point.
     fn find_group(
         &mut self,
         group: &[usize],
@@ -128,7 +127,7 @@ impl<'s, 'a> KernelTypes<'s, 'a> {
         if group.iter().all(|&place| writers[place].iter().all(|writer| self.only_feeds_itself(writer))) {
             return Ok(group.iter().map(|&place| (unknown[place].clone(), reason(&writers[place]))).collect());
         }
-        // A type can only be widened a few times.
+        // A type can be widened only a few times.
         for _ in 0..=2 * group.len() + 8 {
             let mut changed = false;
             for &place in group {
@@ -150,7 +149,7 @@ impl<'s, 'a> KernelTypes<'s, 'a> {
         Ok(left.map(|&place| (unknown[place].clone(), reason(&writers[place]))).collect())
     }
 
-    /// Whether the value an instruction writes is made of the group's names and of literals, which say nothing of their types:
+    /// Whether the value an instruction writes uses only the group's names and literals, which do not determine their types:
     /// `x[i] = 2*x[i]`.
     fn only_feeds_itself(&self, writer: &Instruction) -> bool {
         // loopy takes the types of inames and literals.
@@ -167,7 +166,7 @@ impl<'s, 'a> KernelTypes<'s, 'a> {
             && !rhs.any(&mut |inner| matches!(inner, Expr::Call(_) | Expr::Cast(..) | Expr::Compare(..)))
     }
 
-    /// The common type of all that is written to a name.
+    /// The common type of all values written to a name.
     fn written_type(&mut self, name: &Name, writers: &[Arc<Instruction>]) -> Result<Option<Type>, InferError> {
         let mut common = None;
         for instruction in writers {
@@ -199,7 +198,7 @@ impl<'s, 'a> KernelTypes<'s, 'a> {
         }
     }
 
-    /// The types that a call is made with: of its arguments, and for kernels of what its results are written to.
+    /// The types of a call: those of its arguments and, for kernels, of the destinations of its results.
     fn argument_types(&mut self, call: &Call, lhs: &[Expr]) -> Result<ArgTypes, InferError> {
         let mut types = ArgTypes::new();
         for (place, arg) in call.args.iter().enumerate() {
@@ -223,7 +222,7 @@ impl<'s, 'a> KernelTypes<'s, 'a> {
         Ok(types)
     }
 
-    /// Texts have no type, but may be arguments.
+    /// Strings have no type, but may be arguments.
     fn argument_type(&mut self, arg: &Expr) -> Result<Option<Type>, InferError> {
         match arg {
             Expr::Literal(parloop_ir::syntax::Literal::Text(_)) => Ok(None),
@@ -250,7 +249,7 @@ impl<'s, 'a> KernelTypes<'s, 'a> {
         }
     }
 
-    /// What look-ups by name and types together know.
+    /// The callable from look-ups by name and types.
     fn find_typed(&self, function: &Name, args: &[Type]) -> Result<Option<Arc<dyn Callable>>, InferError> {
         for lookup in self.session.program.lookups.iter().rev() {
             if let Some(found) = lookup.find_typed(self.session.target, function, args)? {
@@ -260,7 +259,7 @@ impl<'s, 'a> KernelTypes<'s, 'a> {
         Ok(None)
     }
 
-    /// That each function is known, at least to a look-up that wants types; asked first, since nothing else can be said of its results.
+    /// Checks that each function is known, at least to a look-up by types; done first, since nothing else is known about its results.
     fn check_unknown_functions(&mut self) -> Result<(), InferError> {
         let mut unresolved: Vec<Arc<Call>> = Vec::new();
         for instruction in &self.kernel.instructions {
@@ -287,7 +286,7 @@ impl<'s, 'a> KernelTypes<'s, 'a> {
         Ok(())
     }
 
-    /// The kernel with the types that were found and, if asked for, its calls specialised.
+    /// The kernel with the inferred types and, if requested, its calls specialised.
     fn finish(mut self) -> Result<LoopKernel, InferError> {
         let mut kernel = self.kernel.clone();
         for argument in &mut kernel.arguments {
@@ -331,14 +330,14 @@ impl<'s, 'a> KernelTypes<'s, 'a> {
             }
             _ => instruction.try_map_exprs(&mut |expr| self.specialise(expr))?,
         };
-        // Operations that no type has, in places that nothing depends on.
+        // Invalid operations in expressions that nothing depends on.
         for expr in changed.rhs() {
             self.check(expr)?;
         }
         Ok(changed)
     }
 
-    /// `a = f(x)` with a kernel `f`, as a call that writes `a`.
+    /// `a = f(x)` with a kernel `f`, as a call instruction that writes `a`.
     fn as_kernel_call(&self, instruction: &Instruction) -> Option<Instruction> {
         let InstructionKind::Assign(Assignment { lhs, rhs: rhs @ Expr::Call(call), atomic: None, declares }) = &instruction.kind else {
             return None;
@@ -433,7 +432,7 @@ fn reason(writers: &[Arc<Instruction>]) -> Reason {
     }
 }
 
-/// The types of all arguments by position, if all are known and none is given by name.
+/// The types of all positional arguments, if all are known and there are no keyword arguments.
 fn positional(call: &Call, types: &ArgTypes) -> Option<Vec<Type>> {
     if !call.keywords.is_empty() {
         return None;
@@ -441,7 +440,7 @@ fn positional(call: &Call, types: &ArgTypes) -> Option<Vec<Type>> {
     (0..call.args.len()).map(|place| types.get(&ArgId::argument(place)).cloned()).collect()
 }
 
-/// The arguments of a call of a kernel in order, those by name put in their places.
+/// The arguments of a call to a kernel in order, with keyword arguments in their positions.
 fn by_position(callee: &LoopKernel, function: &Name, args: Vec<Expr>, keywords: Vec<(Name, Expr)>) -> Result<Vec<Expr>, InferError> {
     let places = kernel_args(callee);
     let misfit = |reason: String| InferError::from(CallableError::Misfit { function: function.clone(), reason });
@@ -461,7 +460,7 @@ fn by_position(callee: &LoopKernel, function: &Name, args: Vec<Expr>, keywords: 
     })
 }
 
-/// The kernel with those rules expanded that call functions: one rule may be used with several types.
+/// Expands the rules that call functions: one rule may be used with several types.
 fn expand_calling_rules(kernel: &LoopKernel) -> Result<LoopKernel, InferError> {
     if kernel.substitutions.is_empty() {
         return Ok(kernel.clone());

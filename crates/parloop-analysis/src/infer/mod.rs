@@ -1,4 +1,4 @@
-//! What is not written down: types of all names and calls, and what callees must know of the arrays they are given.
+//! Inference: types of all names and calls, and what callees must know about their array arguments.
 
 mod descriptors;
 mod kernel_types;

@@ -1,4 +1,4 @@
-//! Groups of names that depend on each other, each behind the groups it depends on (Tarjan's algorithm, without recursion).
+//! Groups of names that depend on each other, each after the groups it depends on (Tarjan's algorithm, without recursion).
 
 /// The strongly connected components of a graph, given as the successors of each node; successors come first.
 pub(super) fn components(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
@@ -11,7 +11,7 @@ pub(super) fn components(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
         if number[root] != UNSEEN {
             continue;
         }
-        // (node, how many of its successors were looked at)
+        // (node, number of successors visited)
         let mut path = vec![(root, 0)];
         while let Some((node, looked_at)) = path.pop() {
             if looked_at == 0 {

@@ -1,4 +1,4 @@
-//! Types of expressions in kernels whose names and calls have types already: what passes behind the inference ask.
+//! Types of expressions in kernels whose names and calls have types, for passes after inference.
 
 use std::collections::HashMap;
 
@@ -14,28 +14,28 @@ use super::rules::{self, Environment};
 /// The type of an expression of a kernel that is typed; for many expressions keep a [`TypeReader`].
 ///
 /// # Errors
-/// [`InferError`] for names and calls that have no type, and for operations that are none.
+/// [`InferError`] for names and calls that have no type, and for invalid operations.
 pub fn type_of(program: &Program, kernel: &LoopKernel, expr: &Expr) -> Result<Type, InferError> {
     TypeReader::new(program, kernel).type_of(expr)
 }
 
-/// The type of an expression, if it is known and the same wherever the expression stands: literals have none of their own.
+/// The type of an expression, if it is known and does not depend on the context: literals have no type of their own.
 pub fn strong_type_of(program: &Program, kernel: &LoopKernel, expr: &Expr) -> Option<Type> {
     rules::strong_value(&mut TypeReader::new(program, kernel), expr).ok()?
 }
 
-/// Answers for the types of one kernel's expressions.
+/// Computes the types of one kernel's expressions.
 #[derive(Debug)]
 pub struct TypeReader<'a> {
     program: &'a Program,
     kernel: &'a LoopKernel,
-    /// Types that were declared, or asked for before.
+    /// Types that were declared, or computed before.
     known: HashMap<Name, Type>,
-    /// How many rules are being looked into.
+    /// How many rules are being expanded.
     depth: usize,
 }
 
-/// What [`variables_of`](parloop_ir::callable::variables_of) says of one name.
+/// The result of [`variables_of`](parloop_ir::callable::variables_of) for one name.
 fn variable_of(kernel: &LoopKernel, name: &Name) -> Option<Option<Type>> {
     let index = || Some(Some(Type::Scalar(kernel.index_type)));
     if kernel.inames.contains_key(name) {
@@ -63,7 +63,7 @@ impl<'a> TypeReader<'a> {
         TypeReader { program, kernel, known: HashMap::new(), depth: 0 }
     }
 
-    /// Gives a name that is not in the kernel a type, or one in it another.
+    /// Sets the type of a name, which need not be in the kernel.
     pub fn declare(&mut self, name: Name, ty: Type) {
         self.known.insert(name, ty);
     }
@@ -80,7 +80,7 @@ impl<'a> TypeReader<'a> {
         })
     }
 
-    /// The types of a call or reduction that may give several values.
+    /// The types of a call or reduction that may have several results.
     ///
     /// # Errors
     /// As [`type_of`].
@@ -125,7 +125,7 @@ impl Environment for TypeReader<'_> {
         if callable.types().is_some() || callable.kernel().is_some() {
             return Ok(callable.types().map(results));
         }
-        // Not specialised yet, as while only some types are known: the function is asked.
+        // Not specialised yet, because only some types are known: the function decides.
         let mut types = ArgTypes::new();
         for (place, arg) in call.args.iter().enumerate() {
             if let Some(ty) = rules::value(self, arg)? {
@@ -141,7 +141,7 @@ impl Environment for TypeReader<'_> {
     }
 }
 
-/// What a function that is not a kernel can ask for.
+/// Services for functions that are not kernels.
 struct Alone(Target);
 
 impl Inference for Alone {
@@ -163,7 +163,7 @@ pub(super) fn results(types: &ArgTypes) -> Vec<Type> {
     (0..).map_while(|place| types.get(&ArgId::result(place)).cloned()).collect()
 }
 
-/// That nobody knows the function, with names that are nearly so.
+/// The error for an unknown function, with similar names.
 pub(super) fn unknown_function(program: &Program, kernel: &LoopKernel, function: &Name) -> InferError {
     let near = Near::of(function, &known_names(program));
     InferError::UnknownFunction { function: function.clone(), kernel: kernel.name.clone(), near }

@@ -1,7 +1,7 @@
-//! The rules of types: what each expression is, given what its variables and calls are.
+//! Typing rules: the type of each expression, given those of its variables and calls.
 //!
-//! `None` means that a type is not known yet: an operation with such a value has the type of its other operand, so that a sum that
-//! feeds itself (`acc = acc + a[i]`) has the type of what is added.
+//! `None` means that a type is not known yet: an operation with such a value has the type of its other operand, so that an accumulator
+//! (`acc = acc + a[i]`) has the type of its terms.
 
 use parloop_device::DType;
 use parloop_ir::affine::to_affine;
@@ -11,10 +11,10 @@ use parloop_ir::substitution::rule_call;
 use parloop_ir::syntax::{BinaryOp, Call, Expr, Literal, LoopKernel, Reduction, ReductionOp, Type, UnaryOp};
 use parloop_isl::Name;
 
-/// The largest power that is written as a product, which has the type of what is multiplied.
+/// The largest exponent for which a power becomes a product, which has the type of its base.
 const LARGEST_PRODUCT: i128 = 8;
 
-/// What the rules ask for.
+/// What the typing rules need.
 pub(super) trait Environment {
     /// The kernel whose expressions these are.
     fn kernel(&self) -> &LoopKernel;
@@ -25,39 +25,39 @@ pub(super) trait Environment {
     /// The types of the results of a call.
     fn call(&mut self, call: &Call) -> Result<Option<Vec<Type>>, InferError>;
 
-    /// How many substitution rules are being looked into.
+    /// How many substitution rules are being expanded.
     fn rule_depth(&mut self) -> &mut usize;
 }
 
-/// The type of a value, and whether only numbers in the text decided it: then it takes the type of what it meets.
+/// The type of a value, and whether it is weak: made only of literals, so that it takes the type of its partner.
 #[derive(Clone, Debug)]
-struct Found {
+struct TypedValue {
     ty: Type,
     weak: bool,
 }
 
-impl Found {
-    fn strong(ty: impl Into<Type>) -> Found {
-        Found { ty: ty.into(), weak: false }
+impl TypedValue {
+    fn strong(ty: impl Into<Type>) -> TypedValue {
+        TypedValue { ty: ty.into(), weak: false }
     }
 }
 
-/// The type of an expression that is one value.
+/// The type of an expression with one value.
 pub(super) fn value(env: &mut impl Environment, expr: &Expr) -> Result<Option<Type>, InferError> {
     Ok(find(env, expr)?.map(|found| found.ty))
 }
 
-/// The type of an expression, if it has it wherever it stands: a literal takes that of what it is computed with.
+/// The type of an expression, if it does not depend on the context: a literal takes the type of its partner.
 pub(super) fn strong_value(env: &mut impl Environment, expr: &Expr) -> Result<Option<Type>, InferError> {
     Ok(find(env, expr)?.filter(|found| !found.weak).map(|found| found.ty))
 }
 
-fn find(env: &mut impl Environment, expr: &Expr) -> Result<Option<Found>, InferError> {
+fn find(env: &mut impl Environment, expr: &Expr) -> Result<Option<TypedValue>, InferError> {
     if let Some((rule, args)) = rule_call(expr, &env.kernel().substitutions) {
         let body = rule.body.substitute(&rule.parameters.iter().cloned().zip(args.iter().cloned()).collect());
         return inside_rule(env, &body);
     }
-    let strong = |ty: Option<Type>| ty.map(Found::strong);
+    let strong = |ty: Option<Type>| ty.map(TypedValue::strong);
     match expr {
         Expr::Literal(literal) => literal_type(env, literal),
         Expr::Variable(name) => Ok(strong(env.variable(name)?)),
@@ -69,7 +69,7 @@ fn find(env: &mut impl Environment, expr: &Expr) -> Result<Option<Found>, InferE
             value(env, index)?;
             Ok(strong(value(env, aggregate)?))
         }
-        Expr::Slice(_) => Err(no_value(env, expr, "slices stand for parts of arrays in calls")),
+        Expr::Slice(_) => Err(no_value(env, expr, "slices are only allowed as array arguments of calls")),
         Expr::SubArray(part) => {
             visit_all(env, &part.indices)?;
             Ok(strong(env.variable(&part.array)?))
@@ -77,10 +77,10 @@ fn find(env: &mut impl Environment, expr: &Expr) -> Result<Option<Found>, InferE
         Expr::Lookup(aggregate, field) => Ok(strong(field_type(env, expr, aggregate, field)?)),
         Expr::Unary(UnaryOp::Not, operand) => {
             value(env, operand)?;
-            Ok(Some(Found::strong(DType::Bool)))
+            Ok(Some(TypedValue::strong(DType::Bool)))
         }
         Expr::Unary(UnaryOp::Negate, operand) => {
-            let truth_as_number = |found: Found| if found.ty == DType::Bool.into() { Found::strong(DType::I8) } else { found };
+            let truth_as_number = |found: TypedValue| if found.ty == DType::Bool.into() { TypedValue::strong(DType::I8) } else { found };
             Ok(find(env, operand)?.map(truth_as_number))
         }
         Expr::Unary(UnaryOp::BitNot, operand) => find(env, operand),
@@ -98,7 +98,7 @@ fn find(env: &mut impl Environment, expr: &Expr) -> Result<Option<Found>, InferE
         }
         Expr::Compare(_, left, right) => {
             visit_all(env, [&**left, &**right])?;
-            Ok(Some(Found::strong(DType::Bool)))
+            Ok(Some(TypedValue::strong(DType::Bool)))
         }
         Expr::Min(operands) | Expr::Max(operands) => arithmetic(env, expr, &**operands),
         Expr::If(parts) => {
@@ -107,7 +107,7 @@ fn find(env: &mut impl Environment, expr: &Expr) -> Result<Option<Found>, InferE
         }
         Expr::Cast(ty, operand) => {
             value(env, operand)?;
-            Ok(Some(Found::strong(ty.clone())))
+            Ok(Some(TypedValue::strong(ty.clone())))
         }
         Expr::CommonSubexpression(operand, _) => Ok(strong(value(env, operand)?)),
         Expr::Call(_) | Expr::Reduction(_) | Expr::Tuple(_) => match several(env, expr)? {
@@ -119,7 +119,7 @@ fn find(env: &mut impl Environment, expr: &Expr) -> Result<Option<Found>, InferE
 }
 
 /// The type of a rule's body; a rule that calls itself has none.
-fn inside_rule(env: &mut impl Environment, body: &Expr) -> Result<Option<Found>, InferError> {
+fn inside_rule(env: &mut impl Environment, body: &Expr) -> Result<Option<TypedValue>, InferError> {
     if *env.rule_depth() > env.kernel().substitutions.len() {
         return Ok(None);
     }
@@ -129,7 +129,7 @@ fn inside_rule(env: &mut impl Environment, body: &Expr) -> Result<Option<Found>,
     found
 }
 
-/// The types of an expression that may be several values: a call, a reduction of pairs, a tuple.
+/// The types of an expression that may have several values: a call, a reduction of pairs, a tuple.
 pub(super) fn several(env: &mut impl Environment, expr: &Expr) -> Result<Option<Vec<Type>>, InferError> {
     match expr {
         Expr::Call(call) if rule_call(expr, &env.kernel().substitutions).is_none() => env.call(call),
@@ -147,7 +147,7 @@ fn no_value(env: &impl Environment, expr: &Expr, hint: &'static str) -> InferErr
     InferError::NoValue { expr: expr.to_string(), kernel: env.kernel().name.clone(), hint }
 }
 
-fn literal_type(env: &impl Environment, literal: &Literal) -> Result<Option<Found>, InferError> {
+fn literal_type(env: &impl Environment, literal: &Literal) -> Result<Option<TypedValue>, InferError> {
     let (dtype, given) = match literal {
         Literal::Int(_, Some(dtype)) | Literal::Float(_, Some(dtype)) | Literal::Imaginary(_, Some(dtype)) => (*dtype, true),
         Literal::Int(value, None) => {
@@ -162,14 +162,14 @@ fn literal_type(env: &impl Environment, literal: &Literal) -> Result<Option<Foun
             return Err(no_value(
                 env,
                 &Expr::Literal(Literal::Text(name.clone())),
-                "texts are only arguments of functions that take names",
+                "strings are only allowed as arguments of functions that take names",
             ));
         }
     };
-    Ok(Some(Found { ty: dtype.into(), weak: !given }))
+    Ok(Some(TypedValue { ty: dtype.into(), weak: !given }))
 }
 
-/// The type of an integer that stands in the text.
+/// The type of an integer literal.
 fn integer_type(value: i128) -> Option<DType> {
     [DType::I32, DType::I64, DType::U64]
         .into_iter()
@@ -186,8 +186,8 @@ fn is_integral(ty: &Type) -> bool {
     matches!(ty, Type::Scalar(dtype) | Type::Vector(dtype, _) if dtype.is_integer() || *dtype == DType::Bool)
 }
 
-/// The integer of the text that an operand is.
-fn literal_value(found: Option<&Found>, expr: &Expr) -> Option<i128> {
+/// The value of an integer literal operand.
+fn literal_value(found: Option<&TypedValue>, expr: &Expr) -> Option<i128> {
     found.filter(|found| found.weak && is_integral(&found.ty))?;
     match expr {
         Expr::Literal(Literal::Int(value, _)) => Some(*value),
@@ -200,7 +200,7 @@ fn arithmetic<'a>(
     env: &mut impl Environment,
     whole: &Expr,
     operands: impl IntoIterator<Item = &'a Expr>,
-) -> Result<Option<Found>, InferError> {
+) -> Result<Option<TypedValue>, InferError> {
     let mut all = Vec::new();
     for operand in operands {
         let found = find(env, operand)?;
@@ -210,13 +210,13 @@ fn arithmetic<'a>(
     common(env, whole, all)
 }
 
-/// The common type of operands, given with the integers of the text that they are.
+/// The common type of operands, given with the values of integer literals.
 fn common(
     env: &impl Environment,
     whole: &Expr,
-    operands: impl IntoIterator<Item = (Option<Found>, Option<i128>)>,
-) -> Result<Option<Found>, InferError> {
-    let mut common: Option<(Found, Option<i128>)> = None;
+    operands: impl IntoIterator<Item = (Option<TypedValue>, Option<i128>)>,
+) -> Result<Option<TypedValue>, InferError> {
+    let mut common: Option<(TypedValue, Option<i128>)> = None;
     for (found, literal) in operands {
         let Some(found) = found else { continue };
         common = Some(match common {
@@ -227,28 +227,28 @@ fn common(
     Ok(common.map(|(found, _)| found))
 }
 
-/// The common type of two operands, with the integers of the text that they are.
+/// The common type of two operands, with the values of integer literals.
 fn both(
     env: &impl Environment,
     whole: &Expr,
-    (a, first): (Found, Option<i128>),
-    (b, second): (Found, Option<i128>),
-) -> Result<Found, InferError> {
+    (a, first): (TypedValue, Option<i128>),
+    (b, second): (TypedValue, Option<i128>),
+) -> Result<TypedValue, InferError> {
     match (&a.ty, &b.ty) {
         (Type::Scalar(left), Type::Scalar(right)) => {
             let (dtype, weak) = meet(*left, a.weak, *right, b.weak, [first, second]);
-            Ok(Found { ty: dtype.into(), weak })
+            Ok(TypedValue { ty: dtype.into(), weak })
         }
         (Type::Vector(..), Type::Scalar(_)) if b.weak => Ok(a),
         (Type::Scalar(_), Type::Vector(..)) if a.weak => Ok(b),
         _ => match join(env, whole, Some(a.ty), Some(b.ty))? {
-            Some(ty) => Ok(Found::strong(ty)),
+            Some(ty) => Ok(TypedValue::strong(ty)),
             None => Err(no_value(env, whole, "its operands have no type")),
         },
     }
 }
 
-/// The common type of two, one of which may not be known.
+/// The common type of two types, one of which may be unknown.
 pub(super) fn join(env: &impl Environment, whole: &Expr, a: Option<Type>, b: Option<Type>) -> Result<Option<Type>, InferError> {
     match (a, b) {
         (Some(a), Some(b)) => match combine(&a, &b) {
@@ -264,17 +264,17 @@ pub(super) fn join(env: &impl Environment, whole: &Expr, a: Option<Type>, b: Opt
     }
 }
 
-fn binary(env: &mut impl Environment, whole: &Expr, op: BinaryOp, [left, right]: [&Expr; 2]) -> Result<Option<Found>, InferError> {
+fn binary(env: &mut impl Environment, whole: &Expr, op: BinaryOp, [left, right]: [&Expr; 2]) -> Result<Option<TypedValue>, InferError> {
     if matches!(op, BinaryOp::And | BinaryOp::Or) {
         visit_all(env, [left, right])?;
-        return Ok(Some(Found::strong(DType::Bool)));
+        return Ok(Some(TypedValue::strong(DType::Bool)));
     }
     let (a, b) = (find(env, left)?, find(env, right)?);
     let literals = [literal_value(a.as_ref(), left), literal_value(b.as_ref(), right)];
     operation(env, whole, op, [(a, literals[0]), (b, literals[1])])
 }
 
-/// The integer that an operator makes of two of the text, as far as [`literal_value`] computes them.
+/// The value of an operation on two integer literals, as far as [`literal_value`] computes them.
 fn computed(op: BinaryOp, left: i128, right: i128) -> Option<i128> {
     let found = match op {
         BinaryOp::Add => left.checked_add(right),
@@ -287,32 +287,32 @@ fn computed(op: BinaryOp, left: i128, right: i128) -> Option<i128> {
     found.filter(|number| i64::try_from(*number).is_ok())
 }
 
-/// The type of an operation on operands of those types, with the integers of the text that they are.
+/// The type of an operation on operands of those types, with the values of integer literals.
 fn operation(
     env: &impl Environment,
     whole: &Expr,
     op: BinaryOp,
-    [(a, first), (b, second)]: [(Option<Found>, Option<i128>); 2],
-) -> Result<Option<Found>, InferError> {
+    [(a, first), (b, second)]: [(Option<TypedValue>, Option<i128>); 2],
+) -> Result<Option<TypedValue>, InferError> {
     let literals = [first, second];
     let power = literals[1].filter(|_| op == BinaryOp::Power);
     match (op, &a, &b) {
         (
             BinaryOp::FloorDivide | BinaryOp::Modulo,
-            Some(Found { ty: Type::Scalar(a), weak: false }),
-            Some(Found { ty: Type::Scalar(b), weak: false }),
+            Some(TypedValue { ty: Type::Scalar(a), weak: false }),
+            Some(TypedValue { ty: Type::Scalar(b), weak: false }),
         ) => {
-            return Ok(Some(Found::strong(promote_division(*a, *b))));
+            return Ok(Some(TypedValue::strong(promote_division(*a, *b))));
         }
         (BinaryOp::Power, Some(_), _) if matches!(power, Some(0..=LARGEST_PRODUCT)) => return Ok(a),
         (BinaryOp::Power, Some(base), _) if matches!(power, Some(..0)) && is_integral(&base.ty) => {
-            return Ok(Some(Found::strong(DType::F64)));
+            return Ok(Some(TypedValue::strong(DType::F64)));
         }
         _ => {}
     }
     let found = common(env, whole, [(a, literals[0]), (b, literals[1])])?;
     Ok(found.map(|found| match found.ty {
-        Type::Scalar(_) if op == BinaryOp::Divide && is_integral(&found.ty) => Found { ty: DType::F64.into(), ..found },
+        Type::Scalar(_) if op == BinaryOp::Divide && is_integral(&found.ty) => TypedValue { ty: DType::F64.into(), ..found },
         _ => found,
     }))
 }
@@ -344,7 +344,7 @@ fn field_type(env: &mut impl Environment, whole: &Expr, aggregate: &Expr, field:
     }
 }
 
-/// The lane of a vector that a name means: `x y z w`, or `s0` … `sf`.
+/// The vector lane that a name denotes: `x y z w`, or `s0` … `sf`.
 fn lane(name: &str, lanes: u8) -> Option<u8> {
     let lane = match name {
         "x" => 0,
@@ -356,17 +356,17 @@ fn lane(name: &str, lanes: u8) -> Option<u8> {
     (lane < lanes).then_some(lane)
 }
 
-/// The types of what a reduction gives.
+/// The types of the results of a reduction.
 fn reduction_types(env: &mut impl Environment, reduction: &Reduction) -> Result<Option<Vec<Type>>, InferError> {
     let operands: Option<Vec<Type>> = match reduction.operands.as_slice() {
-        // One operand that is several values: a call or a reduction of pairs.
+        // One operand with several values: a call or a reduction of pairs.
         [operand] => several(env, operand)?,
         operands => operands.iter().map(|operand| value(env, operand)).collect::<Result<_, _>>()?,
     };
     Ok(operands.map(|mut types| match reduction.op {
         ReductionOp::Any | ReductionOp::All => vec![DType::Bool.into()],
         ReductionOp::Sum | ReductionOp::Product if types.first() == Some(&DType::Bool.into()) => {
-            // How many hold, not whether one does.
+            // The number that hold, not whether any does.
             types[0] = DType::I32.into();
             types
         }

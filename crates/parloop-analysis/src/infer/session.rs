@@ -1,4 +1,4 @@
-//! What the inference of a whole program shares: the entries that it makes, and the calls that were asked about.
+//! State shared by the inference of a whole program: the entries that it creates, and the results of calls.
 
 use std::collections::HashMap;
 
@@ -10,10 +10,10 @@ use parloop_isl::Name;
 use super::reader::results;
 use super::specialise::Entries;
 
-/// What is done with calls.
+/// How calls are processed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// Their types are asked for, nothing is changed.
+    /// Only their types are computed.
     Probe,
     /// Each gets its entry.
     Specialise,
@@ -22,17 +22,17 @@ pub(super) enum Mode {
 /// A function and the types of arguments it is called with.
 type Question = (Name, Vec<(ArgId, Type)>);
 
-/// What the inference of a whole program shares.
+/// State shared by the inference of a whole program.
 pub(super) struct Session<'a> {
     pub(super) program: &'a Program,
     pub(super) target: Target,
     pub(super) mode: Mode,
-    /// Whether functions that nobody knows are let be.
+    /// Whether unknown functions are accepted.
     pub(super) lenient: bool,
     pub(super) entries: Entries,
     /// Kernels that are being inferred, each called by the one before.
     pub(super) path: Vec<Name>,
-    /// Results of calls that were asked for, by function and types of arguments.
+    /// Cached results of calls, by function and argument types.
     asked: HashMap<Question, Option<Vec<Type>>>,
 }
 
@@ -49,7 +49,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The results of a call, without making an entry for it.
+    /// The results of a call, without creating an entry for it.
     pub(super) fn probe(&mut self, function: &Name, types: ArgTypes) -> Result<Option<Vec<Type>>, InferError> {
         let Some(callable) = self.entries.get(function).cloned() else { return Ok(None) };
         let key = (function.clone(), types.iter().map(|(id, ty)| (id.clone(), ty.clone())).collect::<Vec<_>>());

@@ -1,5 +1,5 @@
-//! The memory of temporaries that do not say which: private, unless an instruction spreads it over the work items of a group (local) or over the
-//! groups (global).
+//! The address space of temporaries that do not declare one: private, unless an instruction writes it from the work items of a group
+//! (local) or from several groups (global).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,14 +8,14 @@ use parloop_isl::Name;
 
 use crate::facts::{Facts, Placement};
 
-/// Why the memory of a temporary is not clear.
+/// Why the address space of a temporary is ambiguous.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpaceError {
     /// Some, but not all, of the axes are in the index.
     #[error(
-        "`{instruction}` writes temporary `{temporary}` at an index that uses {which} inames, but not `{missing}`, over which it is spread too: work items \
-         would overwrite each other's values; use `{missing}` in the index, or say where it lives: set_temporary_address_space"
+        "`{instruction}` writes temporary `{temporary}` at an index that uses {which} inames, but not `{missing}`, along which the instruction also runs in parallel: work items \
+         would overwrite each other's values; use `{missing}` in the index, or choose its memory with set_temporary_address_space"
     )]
     PartlySpread {
         /// The instruction.
@@ -27,25 +27,25 @@ pub enum SpaceError {
         /// An iname that is not in the index.
         missing: Name,
     },
-    /// Temporaries that share memory are in different memories.
+    /// Temporaries that share memory are in different address spaces.
     #[error(
-        "temporaries `{first}` and `{second}` share memory, but `{first}` is {} and `{second}` is {} memory; say where they live: set_temporary_address_space",
+        "temporaries `{first}` and `{second}` share memory, but `{first}` is {} and `{second}` is {} memory; choose their memory with set_temporary_address_space",
         space_name(*first_space),
         space_name(*second_space)
     )]
     Sharing {
         /// A temporary.
         first: Name,
-        /// Its memory.
+        /// Its address space.
         first_space: AddressSpace,
         /// Another.
         second: Name,
-        /// Its memory.
+        /// Its address space.
         second_space: AddressSpace,
     },
     /// Instructions use a temporary in different ways.
     #[error(
-        "temporary `{temporary}` is {} memory by `{first}`, but {} memory by `{second}`; say where it lives: set_temporary_address_space",
+        "temporary `{temporary}` is {} memory by `{first}`, but {} memory by `{second}`; choose its memory with set_temporary_address_space",
         space_name(*first_space),
         space_name(*second_space)
     )]
@@ -54,11 +54,11 @@ pub enum SpaceError {
         temporary: Name,
         /// An instruction.
         first: Name,
-        /// What its index says.
+        /// The address space that its index implies.
         first_space: AddressSpace,
         /// Another.
         second: Name,
-        /// What its index says.
+        /// The address space that its index implies.
         second_space: AddressSpace,
     },
 }
@@ -72,10 +72,10 @@ fn space_name(space: AddressSpace) -> &'static str {
     }
 }
 
-/// The kernel with an address space for each temporary.
+/// Assigns an address space to each temporary.
 ///
 /// # Errors
-/// Indices from which it is not clear.
+/// If the indices are ambiguous.
 pub fn address_spaces(kernel: &LoopKernel) -> Result<LoopKernel, SpaceError> {
     if kernel.temporaries.values().all(|temporary| temporary.space.is_some()) {
         check_sharing(kernel)?;
@@ -130,8 +130,8 @@ fn space_of(facts: &Facts<'_>, name: &Name) -> Result<AddressSpace, SpaceError> 
     Ok(known.map_or(if has_values { AddressSpace::Global } else { AddressSpace::Private }, |(_, space)| space))
 }
 
-/// The kernel with temporaries whose lengths only a call knows in global memory, which the host makes; `None` where nothing changes. One work
-/// item needs one of each, so it is done where there are no others. What shares their memory goes with them.
+/// Moves temporaries whose lengths only a call knows to global memory, which the host allocates; `None` if nothing changes. Each work item
+/// would need its own, so this applies only to kernels with a single work item. Temporaries that share their memory move too.
 pub fn open_temporaries(kernel: &LoopKernel) -> Option<LoopKernel> {
     let is_open = |temporary: &Temporary| {
         let is_array = temporary.layout.lengths().is_some_and(|lengths| !lengths.is_empty());

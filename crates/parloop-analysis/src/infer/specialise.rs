@@ -42,12 +42,12 @@ impl Entries {
         self.table.get(entry)
     }
 
-    /// Puts a callable in the place of an entry.
+    /// Replaces an entry.
     pub(super) fn replace(&mut self, entry: &Name, callable: Arc<dyn Callable>) {
         self.table.insert(entry.clone(), callable);
     }
 
-    /// The entry for a specialisation of the entry `of`: one that is the same, else a further one. Kernels are named as their entries.
+    /// The entry for a specialisation of the entry `of`: an equal one, else another one. Kernels have the names of their entries.
     pub(super) fn add(&mut self, of: &Name, callable: Arc<dyn Callable>) -> Name {
         let root = self.roots.get(of).unwrap_or(of).clone();
         if let Some(family) = self.families.get(&root)

@@ -8,7 +8,7 @@ use parloop_ir::syntax::{LoopKernel, Target};
 use super::kernel_types::KernelTypes;
 use super::session::{Mode, Session};
 
-/// The program with types for all names of the kernels that entry points reach, and a specialised entry for each call in them.
+/// Infers the types of all names in the kernels that entry points reach, and creates a specialised entry for each call.
 ///
 /// ```
 /// use parloop_loop::create::{Data, KernelBuilder};
@@ -21,7 +21,7 @@ use super::session::{Mode, Session};
 /// ```
 ///
 /// # Errors
-/// [`InferError`]: what has no type and why, an unknown function by its name, calls that do not fit.
+/// [`InferError`]: names without a type and the reason, unknown functions, calls that do not match.
 pub fn types(program: &Program, target: Target) -> Result<Program, InferError> {
     let program = scope_for(program, Some(target))?;
     let mut session = Session::new(&program, target, Mode::Specialise);
@@ -33,7 +33,7 @@ pub fn types(program: &Program, target: Target) -> Result<Program, InferError> {
     Ok(Program { callables: session.entries.finish(), target: Some(target), ..program })
 }
 
-/// The program with the types that can be found so far; names without a type and calls stay as they are.
+/// Infers the types that can be found so far; names without a type and calls stay unchanged.
 ///
 /// # Errors
 /// As [`types`], but not for what has no type yet.
@@ -50,7 +50,7 @@ pub fn types_so_far(program: &Program, target: Target) -> Result<Program, InferE
     Ok(found)
 }
 
-/// A mistake in an entry point itself is not a mistake of a call.
+/// An error in an entry point itself is not an error of a call.
 fn unwrap_inside(error: CallableError) -> InferError {
     match error {
         CallableError::Inside { error, .. } => *error,

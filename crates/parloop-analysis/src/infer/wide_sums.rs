@@ -1,5 +1,4 @@
-//! Sums and products of integers have the type of what they are assigned to, where that is a wider one: `sum(j, j)` of 32-bit indices does
-//! not fit them.
+//! Sums and products of integers have the type of their destination if it is wider: `sum(j, j)` of 32-bit indices does not fit them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,12 +10,12 @@ use parloop_isl::Name;
 
 use super::type_of;
 
-/// The tag of temporaries that hold sums or products in the place of reductions: their type is decided as that of the reduction would be,
-/// which may be later than they were made.
+/// The tag of temporaries that hold sums or products of reductions: their type is inferred as that of the reduction would be, possibly
+/// after they are created.
 pub const SUM_TAG: &str = "pl_sum";
 
-/// The kernel with a conversion of what is summed to the type of the sum, where that is wider: in those instructions, or in all. `None` if
-/// there is no such sum. What has no type yet stays as it is.
+/// Converts the terms of sums to the type of the sum where it is wider, in those instructions or in all. `None` if there is no such sum.
+/// Expressions without a type stay unchanged.
 pub fn wide_sums(program: &Program, kernel: &LoopKernel, only: Option<&BTreeSet<Name>>) -> Option<LoopKernel> {
     let mut widened = kernel.clone();
     let mut is_any = widen_temporaries(program, &mut widened);
@@ -38,7 +37,7 @@ pub fn wide_sums(program: &Program, kernel: &LoopKernel, only: Option<&BTreeSet<
     is_any.then_some(widened)
 }
 
-/// Gives temporaries that hold sums the type of what they are assigned to, from the last one to the first.
+/// Gives temporaries that hold sums the type of their destination, from last to first.
 fn widen_temporaries(program: &Program, kernel: &mut LoopKernel) -> bool {
     let is_sum = |temporary: &&Temporary| temporary.tags.contains(SUM_TAG);
     let sums: Vec<Name> = kernel.temporaries.values().filter(is_sum).map(|temporary| temporary.name.clone()).collect();
@@ -64,7 +63,7 @@ fn widen_temporaries(program: &Program, kernel: &mut LoopKernel) -> bool {
     }
 }
 
-/// Whether a variable is part of the value, and not only of an index or a comparison in it.
+/// Whether a variable is part of the value, not only of an index or a comparison in it.
 fn adds_to(value: &Expr, name: &Name) -> bool {
     match value {
         Expr::Subscript(..) | Expr::LinearSubscript(..) => value.written_name() == Some(name),
@@ -76,7 +75,7 @@ fn adds_to(value: &Expr, name: &Name) -> bool {
 
 fn widen(expr: &Expr, wide: DType, integer: &dyn Fn(&Expr) -> Option<DType>) -> Expr {
     expr.rewrite(&mut |part| match part {
-        // An index does not get wider by what is assigned.
+        // The destination does not widen an index.
         Expr::Subscript(..) | Expr::LinearSubscript(..) | Expr::Compare(..) => Some(part.clone()),
         Expr::Reduction(reduction) if matches!(reduction.op, ReductionOp::Sum | ReductionOp::Product) => {
             let operands = reduction.operands.iter().map(|operand| {

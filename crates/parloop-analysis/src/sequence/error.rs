@@ -1,10 +1,10 @@
-//! Why a kernel has no order.
+//! Why a kernel cannot be ordered.
 
 use std::fmt;
 
 use parloop_isl::{IslError, Name};
 
-/// A temporary that an instruction computes outside of loops in which it is read.
+/// A temporary that an instruction computes outside loops in which it is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComputedOutside {
     /// The temporary.
@@ -17,26 +17,26 @@ pub struct ComputedOutside {
     pub loops: Vec<Name>,
 }
 
-/// What to do about a loop that is needed at two places: open loops around what computes a temporary, or have two loops.
+/// Advice for a loop that is needed in two places: open loops around the instruction that computes a temporary, or duplicate the loop.
 fn advice(iname: &Name, second: &Name, outside: Option<&ComputedOutside>) -> String {
     let Some(ComputedOutside { temporary, writer, reader, loops }) = outside else {
-        return format!("give one of them a loop of its own: duplicate_inames(\"{iname}\", within=\"id:{second}\")");
+        return format!("give one of them its own loop: duplicate_inames(\"{iname}\", within=\"id:{second}\")");
     };
     let inames = loops.iter().map(Name::as_str).collect::<Vec<_>>().join(", ");
     format!(
-        "`{writer}` computes `{temporary}`, which `{reader}` reads: open {} around it too, with a `for {inames}` block or \
+        "`{writer}` computes `{temporary}`, which `{reader}` reads; put it inside {} too, with a `for {inames}` block or \
          add_inames_to_insn(\"{inames}\", \"id:{writer}\")",
         Nest(loops)
     )
 }
 
-/// Why the loops and instructions of a kernel have no order.
+/// Why the loops and instructions of a kernel cannot be ordered.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SequenceError {
-    /// Two instructions need the same loop at two places of the nest.
+    /// Two instructions need the same loop in two places of the nest.
     #[error(
-        "iname `{iname}` would have to be one loop at two places: `{first}` runs in {}, `{second}` runs in {}; {}",
+        "iname `{iname}` would have to be one loop in two places: `{first}` runs in {}, `{second}` runs in {}; {}",
         Nest(first_nest),
         Nest(second_nest),
         advice(.iname, .second, .outside.as_deref())
@@ -44,29 +44,29 @@ pub enum SequenceError {
     Nesting {
         /// The iname.
         iname: Name,
-        /// An instruction inside of it.
+        /// An instruction inside it.
         first: Name,
         /// Its loops, outermost first.
         first_nest: Vec<Name>,
-        /// Another instruction inside of it.
+        /// Another instruction inside it.
         second: Name,
         /// Its loops, outermost first.
         second_nest: Vec<Name>,
-        /// Where one of them computes a temporary for the other outside of some of its loops.
+        /// A temporary that one computes for the other outside some of its loops, if any.
         outside: Option<Box<ComputedOutside>>,
     },
     /// The user's order of loops is impossible: the outer loop is needed inside.
     #[error("loops cannot nest as `{outer}`, `{inner}`: `{instruction}` runs in `{inner}` and not in `{outer}`; change prioritize_loops")]
     Priority {
-        /// What the user wants outside.
+        /// The requested outer loop.
         outer: Name,
-        /// What the user wants inside.
+        /// The requested inner loop.
         inner: Name,
-        /// An instruction in the inner loop alone.
+        /// An instruction in the inner loop only.
         instruction: Name,
     },
-    /// The user's orders of loops, and what bounds need, contradict each other.
-    #[error("loops {} have no order: each must be outside of another one; change prioritize_loops", Names(.inames))]
+    /// The user's loop priorities and the bounds contradict each other.
+    #[error("loops {} cannot be ordered: each must be outside another; change prioritize_loops", Names(.inames))]
     PriorityCycle {
         /// The inames.
         inames: Vec<Name>,
@@ -94,39 +94,39 @@ pub enum SequenceError {
         instruction: Name,
     },
     /// A loop's bound is never written.
-    #[error("the bounds of `{iname}` need `{variable}`, which nothing writes; assign it before the loop")]
+    #[error("the bounds of `{iname}` need `{variable}`, which is never written; assign it before the loop")]
     BoundUndefined {
         /// The iname.
         iname: Name,
         /// The variable in its bounds.
         variable: Name,
     },
-    /// An instruction depends on one that there is not.
-    #[error("`{instruction}` depends on `{dependency}`, which is not an instruction of the kernel")]
+    /// An instruction depends on one that does not exist.
+    #[error("`{instruction}` depends on `{dependency}`, which is not an instruction in the kernel")]
     UnknownDependency {
         /// The instruction.
         instruction: Name,
         /// What it depends on.
         dependency: Name,
     },
-    /// An instruction is in an iname that there is not.
-    #[error("`{instruction}` runs in `{iname}`, which is not an iname of the kernel")]
+    /// An instruction runs in an iname that does not exist.
+    #[error("`{instruction}` runs in `{iname}`, which is not an iname in the kernel")]
     UnknownIname {
         /// The instruction.
         instruction: Name,
         /// The name.
         iname: Name,
     },
-    /// Instructions depend on each other in a circle.
-    #[error("instructions {} depend on each other in a circle; remove one of the dependencies", Names(.instructions))]
+    /// Instructions form a dependency cycle.
+    #[error("instructions {} form a dependency cycle; remove one of the dependencies", Names(.instructions))]
     DependencyCycle {
         /// The instructions, each of which depends on the next, the last on the first.
         instructions: Vec<Name>,
     },
     /// A loop would have to be both before and after something else.
     #[error(
-        "loops over {} have no order: `{first}` depends on `{first_dependency}`, and `{second}` depends on `{second_dependency}`, so each would \
-         have to come before the other; give one instruction a loop of its own: duplicate_inames(\"{}\", within=\"id:{first}\")",
+        "loops over {} cannot be ordered: `{first}` depends on `{first_dependency}`, and `{second}` depends on `{second_dependency}`, so each would \
+         have to come before the other; give one instruction its own loop: duplicate_inames(\"{}\", within=\"id:{first}\")",
         Names(.loops),
         .loops.first().map_or("", |iname| iname)
     )]
@@ -142,9 +142,9 @@ pub enum SequenceError {
         /// What that depends on.
         second_dependency: Name,
     },
-    /// An instruction may not run while a group is half done, and the group cannot be finished without it.
+    /// An instruction may not run while a group is partially executed, and the group cannot finish without it.
     #[error(
-        "`{instruction}` conflicts with group `{group}`, which is half done and cannot be finished before it; add dependencies that keep them apart"
+        "`{instruction}` conflicts with group `{group}`, which has started and cannot finish before it; add dependencies that separate them"
     )]
     GroupConflict {
         /// The instruction.
@@ -153,20 +153,20 @@ pub enum SequenceError {
         group: Name,
     },
     /// A barrier that not all work items reach.
-    #[error("barrier `{barrier}` has a condition, but all work items of a group must come to it; remove the condition")]
+    #[error("barrier `{barrier}` has a condition, but all work items of a group must reach it; remove the condition")]
     ConditionalBarrier {
         /// The id of the barrier.
         barrier: Name,
     },
     /// A barrier inside an unrolled innermost, or vector loop.
-    #[error("`{barrier}` is inside `{iname}`, which is run at once; a barrier cannot be")]
+    #[error("barrier `{barrier}` is inside `{iname}`, whose iterations run in lockstep; move the barrier out of that loop")]
     BarrierInside {
         /// The id of the barrier.
         barrier: Name,
         /// The iname.
         iname: Name,
     },
-    /// The solver has no answer.
+    /// The solver failed.
     #[error(transparent)]
     Isl(#[from] IslError),
 }

@@ -1,6 +1,6 @@
-//! Loops that are opened around as few instructions as can be: `ilp` and `vec` inames, whose values run at once.
+//! Loops opened around as few instructions as possible: `ilp` and `vec` inames, whose values run concurrently.
 //!
-//! All values finish an instruction before the next one starts. Neighbours share a loop only where each value uses nothing of another's.
+//! All values finish an instruction before the next one starts. Neighbours share a loop only if no value uses results of another.
 
 use std::collections::BTreeSet;
 

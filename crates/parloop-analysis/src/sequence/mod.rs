@@ -1,7 +1,8 @@
 //! The order of a kernel: a tree of loops and instructions, found by rules and without search.
 //!
-//! `nest` says which loop is inside which, `order` sorts each body by dependencies, `innermost` opens `ilp` and `vec` loops around as few
-//! instructions as can be, `reduced` knows the reductions that run in the loops of others. Of a kernel as created, with no iname run otherwise than as a loop, this order is its meaning ([`created`]).
+//! `nest` decides which loop is inside which, `order` sorts each body by dependencies, `innermost` opens `ilp` and `vec` loops around as
+//! few instructions as possible, `reduced` handles reductions that run in the loops of other instructions. For a kernel as created, with
+//! every iname run as a loop, this order is its meaning ([`created`]).
 
 mod error;
 mod innermost;
@@ -25,22 +26,22 @@ pub use error::{ComputedOutside, Names, SequenceError};
 pub enum Node {
     /// The body for each value of the iname, in order (unrolled, vectorised and `ilp` inames too: their tags say how).
     ///
-    /// Where a barrier is inside, all work items of the group must make the same turns: the loop runs over every value that any value of the
-    /// local inames gives, and the conditions of the domain are put around the instructions instead.
+    /// If it contains a barrier, all work items of the group must run the same iterations: the loop covers every value for any local
+    /// inames, and the conditions of the domain guard the instructions instead.
     Loop {
         /// The iname.
         iname: Name,
-        /// What is done for each value.
+        /// The body.
         body: Vec<Node>,
     },
     /// The instruction of that id. Barriers that are instructions are [`Node::Barrier`] instead.
     Run(Name),
-    /// All work items of the group wait for each other; in a launch the scope is always local. A barrier for global memory is one for local
-    /// memory too.
+    /// All work items of the group wait for each other; in a launch the scope is always local. A barrier for global memory is also one for
+    /// local memory.
     Barrier {
-        /// Among which work items.
+        /// The work items that wait.
         scope: SyncScope,
-        /// Which memory is made seen.
+        /// The memory that becomes visible.
         memory: MemoryKind,
     },
 }
@@ -49,7 +50,7 @@ impl Node {
     /// Writes the tree, one line for each loop, instruction and barrier.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn write(&self, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:1$}", "", 2 * depth)?;
         match self {
@@ -70,14 +71,14 @@ impl Node {
 /// The tree of loops, instructions and barriers that are instructions.
 ///
 /// # Errors
-/// Loops or dependencies that have no order.
+/// If loops or dependencies cannot be ordered.
 pub fn sequence(facts: &Facts<'_>) -> Result<Vec<Node>, SequenceError> {
     let nest = nest::nest(facts)?;
     order::order(facts, &nest)
 }
 
-/// The kernel with the order that it has now as its meaning: each instruction knows when its instances run. A kernel that has no order yet
-/// stays as it is.
+/// Makes the current order the meaning of the kernel: each instruction records when its instances run. A kernel that cannot be ordered yet
+/// stays unchanged.
 pub fn created(kernel: LoopKernel) -> LoopKernel {
     let Ok(body) = sequence(&Facts::in_order(&kernel)) else { return kernel };
     let mut times = Times::default();
@@ -104,7 +105,7 @@ pub fn created(kernel: LoopKernel) -> LoopKernel {
 #[derive(Default)]
 struct Times {
     of: HashMap<Name, Vec<TimeStep>>,
-    /// The end of a turn of each loop: the steps up to its value, and a place behind all in its body.
+    /// The end of an iteration of each loop: the steps up to its value, and a position after everything in its body.
     ends: Vec<Vec<TimeStep>>,
 }
 
@@ -128,7 +129,7 @@ impl Times {
     }
 }
 
-/// Whether every instruction has the times of the order that the kernel has now.
+/// Whether every instruction has the times of the kernel's current order.
 pub fn is_as_created(kernel: &LoopKernel) -> bool {
     created(kernel.clone()).instructions.iter().zip(&kernel.instructions).all(|(fresh, known)| fresh.origin == known.origin)
 }

@@ -1,7 +1,7 @@
 //! The nest of loops: which loop is inside which, decided by the instructions that run in them, by bounds, and by the user's priorities.
 //!
-//! An iname is one loop. So for any two loops the instructions of one contain those of the other, or they share none; inclusion says which is
-//! outside, and only among loops around the same instructions there is a choice.
+//! An iname is one loop. So for any two loops the instructions of one contain those of the other, or they share none; inclusion decides
+//! which is outside, and only loops around the same instructions leave a choice.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -11,16 +11,16 @@ use parloop_isl::Name;
 use super::error::{ComputedOutside, SequenceError};
 use crate::facts::{Facts, Placement};
 
-/// A loop of the nest; the first is the root, which is none.
+/// A loop of the nest; the first is the root, which is not a loop.
 #[derive(Debug)]
 pub struct LoopNode<'k> {
-    /// `None` for the root alone.
+    /// `None` only for the root.
     pub iname: Option<&'k Name>,
     /// The loop that it is in.
     pub parent: usize,
     /// How many loops it is in.
     pub depth: usize,
-    /// The instruction that brought it.
+    /// The instruction that needs it.
     first: usize,
 }
 
@@ -30,7 +30,7 @@ pub struct Nest<'k> {
     pub loops: Vec<LoopNode<'k>>,
     /// The innermost loop of each instruction.
     pub place: Vec<usize>,
-    /// The loop of each iname that is one.
+    /// The loop of each iname that has one.
     pub of_iname: HashMap<&'k Name, usize>,
 }
 
@@ -76,7 +76,7 @@ pub fn nest<'k>(facts: &Facts<'k>) -> Result<Nest<'k>, SequenceError> {
         }
         nest.place.push(place);
     }
-    // Where the user's priorities are wishes, those that cannot be are left.
+    // If the user's priorities are only hints, impossible ones are ignored.
     if !facts.kernel.options.is_lenient() {
         check_priorities(facts, &nest)?;
     }
@@ -117,7 +117,7 @@ fn two_places(facts: &Facts<'_>, nest: &Nest<'_>, known: usize, second: usize, s
     SequenceError::Nesting { iname, first: one.id.clone(), first_nest, second: other.id.clone(), second_nest, outside }
 }
 
-/// A temporary that `writer` computes for `reader`, outside of loops that the reader has around the iname.
+/// A temporary that `writer` computes for `reader`, outside loops that the reader has around the iname.
 fn computed_outside(
     facts: &Facts<'_>,
     writer: &Instruction,
@@ -131,7 +131,7 @@ fn computed_outside(
     (!loops.is_empty()).then(|| ComputedOutside { temporary, writer: writer.id.clone(), reader: reader.id.clone(), loops })
 }
 
-/// Outer loops have the smaller rank: first by the number of instructions in them, then, around the same instructions, by priorities and
+/// Outer loops have smaller ranks: ordered by the number of instructions in them, then, around the same instructions, by priorities and
 /// bounds, then loops before unrolled ones, then as declared.
 fn rank<'k>(facts: &Facts<'k>, members: &HashMap<&'k Name, Vec<usize>>) -> Result<HashMap<&'k Name, usize>, SequenceError> {
     let mut classes: BTreeMap<(std::cmp::Reverse<usize>, &[usize]), Vec<&'k Name>> = BTreeMap::new();
@@ -177,14 +177,14 @@ fn rank<'k>(facts: &Facts<'k>, members: &HashMap<&'k Name, Vec<usize>>) -> Resul
     Ok(rank)
 }
 
-/// For each loop those that are to be inside of it.
+/// For each loop, the loops that must be inside it.
 type Inside<'k> = HashMap<&'k Name, Vec<&'k Name>>;
 
 fn is_unrolled(facts: &Facts<'_>, iname: &str) -> bool {
     facts.kernel.inames.get(iname).is_some_and(|iname| iname.tags.contains(&InameTag::Unroll))
 }
 
-/// Takes again and again the first that is inside of none of the rest.
+/// Repeatedly takes the first that is inside none of the rest.
 fn sort_class<'k>(mut rest: Vec<&'k Name>, inside: &Inside<'k>) -> Result<Vec<&'k Name>, SequenceError> {
     if inside.is_empty() {
         return Ok(rest);
@@ -228,7 +228,7 @@ fn check_priorities(facts: &Facts<'_>, nest: &Nest<'_>) -> Result<(), SequenceEr
     Ok(())
 }
 
-/// The inames in the bounds of a loop must be loops around it, or no loops.
+/// The inames in the bounds of a loop must be loops around it, or not loops at all.
 fn check_bounds(facts: &Facts<'_>, nest: &Nest<'_>) -> Result<(), SequenceError> {
     for (at, node) in nest.loops.iter().enumerate() {
         let Some(iname) = node.iname else { continue };

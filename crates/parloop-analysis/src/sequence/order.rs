@@ -1,5 +1,5 @@
-//! The order of loops and instructions in each body: dependencies, lifted to the body in which both sides are, sorted topologically. Where that
-//! leaves a choice: the larger priority, then the order written.
+//! The order of loops and instructions in each body: dependencies, lifted to the common body, sorted topologically. Ties are broken by
+//! priority, then by the order written.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
@@ -15,7 +15,7 @@ use crate::facts::{Facts, Placement};
 /// Loops by their number in the nest, then instructions.
 type Item = usize;
 
-/// What must come before what, in one body, with a pair of instructions that says why.
+/// Ordering edges in one body, each with a pair of instructions as the reason.
 #[derive(Default)]
 struct Edges {
     after: HashMap<Item, Vec<Item>>,
@@ -89,7 +89,7 @@ impl<'f, 'k> Order<'f, 'k> {
         Ok(())
     }
 
-    /// Variables in the bounds of a loop are written before it.
+    /// Variables in the bounds of a loop must be written before it.
     fn add_bounds(&mut self) -> Result<(), SequenceError> {
         let loops = self.nest.loops.len();
         for (place, node) in self.nest.loops.iter().enumerate() {
@@ -178,7 +178,7 @@ impl<'f, 'k> Order<'f, 'k> {
         }
     }
 
-    /// The best of the items that wait for nothing; where groups conflict, the best that no half-done group forbids.
+    /// The best ready item; if groups conflict, the best that no partially executed group forbids.
     fn next(&self, ready: &mut BinaryHeap<((i32, Reverse<usize>), Item)>) -> Result<Option<Item>, SequenceError> {
         if !self.groups.matter {
             return Ok(ready.pop().map(|(_, item)| item));
@@ -207,8 +207,8 @@ impl<'f, 'k> Order<'f, 'k> {
         }
     }
 
-    /// 0: a half-done group forbids it; 1: it is a loop with instructions both of such a group and against it; 2: nothing is against it; 3: and it
-    /// helps to finish a group.
+    /// 0: a partially executed group forbids it; 1: it is a loop with instructions both in such a group and in conflict with it; 2: it has
+    /// no conflicts; 3: it also helps to finish a group.
     fn standing(&self, item: Item) -> u8 {
         let inside = self.instructions_in(item);
         let helps = inside.iter().any(|&at| self.groups.is_half_done(&self.facts.kernel.instructions[at].groups));
@@ -249,7 +249,7 @@ impl<'f, 'k> Order<'f, 'k> {
                 before.entry(*after).or_insert(item);
             }
         }
-        // Each item that waits has one before it that waits too, so going back ends in a circle.
+        // Each waiting item has a waiting predecessor, so walking back finds a cycle.
         let mut seen = Vec::new();
         let mut item =
             *waiting.iter().find(|item| before.contains_key(item)).expect("invariant: items are left only where edges go around");
@@ -276,9 +276,9 @@ impl<'f, 'k> Order<'f, 'k> {
     }
 }
 
-/// How far groups have come.
+/// The progress of groups.
 struct Groups<'k> {
-    /// Whether any instruction conflicts with any.
+    /// Whether there are any conflicts.
     matter: bool,
     left: HashMap<&'k Name, usize>,
     half_done: BTreeSet<Name>,

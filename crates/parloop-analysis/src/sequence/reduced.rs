@@ -1,5 +1,5 @@
-//! Reductions that run in the loops of others. `for i {t = a[i]}; s = sum(i, t)` sums each `t`, not the last one many times: a temporary
-//! that each turn of a loop sets anew is read at the end of the turn by a reduction over that loop.
+//! Reductions that run in the loops of other instructions. `for i {t = a[i]}; s = sum(i, t)` sums each `t`, not the last one many times: a
+//! temporary that each iteration of a loop sets is read at the end of the iteration by a reduction over that loop.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use parloop_isl::Name;
 use super::Times;
 use crate::access::accesses;
 
-/// When an instruction reads temporaries that turns of the loops it reduces over have set.
+/// When an instruction reads temporaries that iterations of its reduction loops set.
 pub(super) fn times_in_loops(kernel: &LoopKernel, instruction: &Instruction, times: &Times) -> BTreeMap<Name, Vec<TimeStep>> {
     let exprs = with_rules(kernel, instruction);
     let inames: BTreeSet<Name> = exprs.iter().flat_map(|expr| expr.reduction_inames()).collect();
@@ -47,7 +47,7 @@ pub(super) fn times_in_loops(kernel: &LoopKernel, instruction: &Instruction, tim
     found
 }
 
-/// Whether a time is behind the loop whose turns end so, in the same body.
+/// Whether a time is after the loop whose iterations end then, in the same body.
 fn is_behind(when: &[TimeStep], end: &[TimeStep]) -> bool {
     let place = end.len() - 3;
     let at = |steps: &[TimeStep]| match steps.get(place) {
@@ -57,7 +57,7 @@ fn is_behind(when: &[TimeStep], end: &[TimeStep]) -> bool {
     when.starts_with(&end[..place]) && matches!((at(when), at(end)), (Some(own), Some(of_loop)) if own > of_loop)
 }
 
-/// Whether a time is in a turn of the loop over an iname that ends so.
+/// Whether a time is in an iteration, which ends then, of the loop over an iname.
 fn is_end_of(end: &[TimeStep], when: &[TimeStep], iname: &Name) -> bool {
     let turn = &end[..end.len() - 1];
     when.starts_with(turn) && turn.last() == Some(&TimeStep::Loop(Expr::Variable(iname.clone())))

@@ -1,5 +1,5 @@
-//! How many points a set has: as a polynomial for boxes and simplices, by counting for given sizes otherwise, and as a bound where that
-//! would take too long.
+//! Counts the points of a set: as a polynomial for boxes and simplices, by counting for given sizes otherwise, and as an upper bound where
+//! that would take too long.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -8,7 +8,7 @@ use parloop_isl::{Affine, Atom, Constraint, IslError, Name, Set};
 
 use super::polynomial::Polynomial;
 
-/// How many steps counting may take before a bound has to do.
+/// The maximum number of counting steps before a bound is used.
 const MOST_STEPS: u64 = 20_000_000;
 
 /// The number of points of a set, for each value of its parameters.
@@ -21,14 +21,14 @@ pub struct Count {
 struct Part {
     factor: i64,
     set: Set,
-    /// The number of its points wherever it has any, if it is a box or a simplex.
+    /// The number of its points if it is not empty, for a box or a simplex.
     polynomial: Option<Polynomial>,
 }
 
 /// A counted number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counted {
-    /// The number, or what it does not exceed.
+    /// The number, or an upper bound.
     pub value: u128,
     /// Whether it is exact.
     pub exact: bool,
@@ -43,7 +43,7 @@ impl Count {
     /// `factor` for each point of the set.
     ///
     /// # Errors
-    /// When the solver has no answer.
+    /// If the solver fails.
     pub fn points(set: &Set, factor: i64) -> Result<Count, IslError> {
         let polynomial = polynomial_of(set)?;
         Ok(Count { parts: vec![Part { factor, set: set.clone(), polynomial }] })
@@ -59,7 +59,7 @@ impl Count {
         }
     }
 
-    /// So many times that.
+    /// Multiplies the number.
     pub fn scaled(&self, factor: i64) -> Count {
         let parts = self.parts.iter().map(|part| Part { factor: part.factor.saturating_mul(factor), ..part.clone() });
         Count { parts: parts.collect() }
@@ -109,7 +109,7 @@ impl Part {
     }
 }
 
-/// The number of points of a set in which each dimension has one limit on each side once those inside it are summed over.
+/// The number of points of a set in which each dimension has one bound on each side after the inner ones are summed.
 fn polynomial_of(set: &Set) -> Result<Option<Polynomial>, IslError> {
     if set.pieces().len() != 1 || has_floors(set) {
         return Ok(None);
@@ -140,7 +140,7 @@ fn polynomial_of(set: &Set) -> Result<Option<Polynomial>, IslError> {
     Ok(Some(sum))
 }
 
-/// Whether a constraint has an integer division, so that not all values between the limits need be points.
+/// Whether a constraint has an integer division, so that some values between the bounds may not be points.
 fn has_floors(set: &Set) -> bool {
     let divides = |constraint: &Constraint| constraint.affine.terms().any(|(atom, _)| matches!(atom, Atom::Floor(..)));
     set.pieces().iter().flatten().any(divides)
@@ -151,7 +151,7 @@ struct Counter {
 }
 
 impl Counter {
-    /// The points of a set of one piece without parameters: dimensions that no constraint joins are counted apart.
+    /// The points of a set of one piece without parameters: dimensions that no constraint connects are counted separately.
     fn count(&mut self, set: &Set) -> Result<Counted, IslError> {
         let mut total = Counted { value: 1, exact: true };
         for group in independent(set) {
@@ -164,7 +164,7 @@ impl Counter {
     }
 
     fn count_joined(&mut self, set: &Set, dims: &[Name]) -> Result<Counted, IslError> {
-        // From the outermost dimension in: the limits of each in terms of those around it.
+        // From the outermost dimension inwards: the bounds of each in terms of those around it.
         let mut limits = Vec::with_capacity(dims.len());
         let mut rest = set.clone();
         for dim in dims.iter().rev() {
@@ -217,7 +217,7 @@ impl Counter {
     }
 }
 
-/// The dimensions in groups that no constraint joins.
+/// The dimensions in groups that no constraint connects.
 fn independent(set: &Set) -> Vec<Vec<Name>> {
     let mut groups: Vec<BTreeSet<Name>> = set.dims().iter().map(|dim| BTreeSet::from([dim.clone()])).collect();
     for constraint in set.pieces().iter().flatten() {

@@ -11,7 +11,7 @@ pub enum StatsError {
     Infer(#[from] InferError),
     #[error("counting for subgroups needs their size; give it: subgroup_size=32")]
     SubgroupSize,
-    #[error("the work-groups have no constant size, since the length of `{iname}` is not a constant; split it, or fix its parameters")]
+    #[error("the work-group size is not constant, since the length of `{iname}` is not a constant; split it, or fix its parameters")]
     GroupSize { iname: Name },
     #[error(transparent)]
     Isl(#[from] IslError),

@@ -34,7 +34,7 @@ fn gcd(a: u128, b: u128) -> u128 {
 /// `n^2*m` as names with exponents, in order.
 type Monomial = BTreeMap<Name, u32>;
 
-/// A polynomial. Operations give `None` when a number does not fit.
+/// A polynomial. Operations return `None` on overflow.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Polynomial {
     terms: BTreeMap<Monomial, Fraction>,
@@ -47,7 +47,7 @@ impl PartialOrd for Fraction {
 }
 
 impl Polynomial {
-    /// That number.
+    /// A constant.
     pub fn constant(value: i64) -> Polynomial {
         let terms = (value != 0).then(|| (Monomial::new(), Fraction(value.into(), 1)));
         Polynomial { terms: terms.into_iter().collect() }
@@ -121,7 +121,7 @@ impl Polynomial {
         Some(total)
     }
 
-    /// Its value, if it is a whole number and all names have values.
+    /// Its value, if it is an integer and all names have values.
     pub fn evaluate(&self, value: &dyn Fn(&Name) -> Option<i64>) -> Option<i128> {
         let mut sum = Fraction(0, 1);
         for (monomial, &coefficient) in &self.terms {

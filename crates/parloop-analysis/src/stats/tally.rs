@@ -1,5 +1,4 @@
-//! What a kernel does, told apart by who does it: operations for each subgroup, and accesses to memory with their strides along the axes of
-//! the hardware.
+//! The work of a kernel by granularity: operations per subgroup, and accesses to memory with their strides along the axes of the hardware.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -19,14 +18,14 @@ use crate::axis;
 use crate::facts::{Facts, Placement};
 use crate::infer::TypeReader;
 
-/// What one counted thing stands for.
+/// The granularity of a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Granularity {
-    /// It is done once by each work item.
+    /// Once per work item.
     WorkItem,
-    /// It is done once by the work items of a subgroup together.
+    /// Once per subgroup.
     Subgroup,
-    /// It is done once by the work items of a group together.
+    /// Once per work-group.
     WorkGroup,
 }
 
@@ -40,10 +39,10 @@ impl fmt::Display for Granularity {
     }
 }
 
-/// Elements between what neighbours along each axis of the hardware touch; `None` where the index is not affine.
+/// The stride in elements between neighbours along each hardware axis; `None` if the index is not affine.
 pub type Strides = BTreeMap<u8, Option<Expr>>;
 
-/// A way in which memory is accessed.
+/// A memory access pattern.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Access {
     /// Local or global memory.
@@ -64,9 +63,9 @@ pub struct Access {
 
 /// What is counted.
 pub struct Selection<'a> {
-    /// How many work items run together. Needed where groups have more than one item.
+    /// The subgroup size. Needed if groups have more than one item.
     pub subgroup: Option<u64>,
-    /// Whether work that several items or groups do alike is counted for each of them.
+    /// Whether work that several items or groups repeat is counted for each of them.
     pub redundant: bool,
     /// Whether operations are counted.
     pub operations: bool,
@@ -86,10 +85,10 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// What a kernel of a program does, after all its names have types and no reductions are left.
+    /// Counts the work of a kernel, after types are inferred and reductions are realised.
     ///
     /// # Errors
-    /// When a type is missing, when the size of a subgroup or of a group is needed and not known, or the solver has no answer.
+    /// If a type is missing, if the size of a subgroup or of a group is needed but unknown, or if the solver fails.
     pub fn of(program: &Program, kernel: &LoopKernel, selection: &Selection<'_>) -> Result<Tally, StatsError> {
         let facts = Facts::of(kernel);
         let mut axes: BTreeMap<Placement, Name> = BTreeMap::new();
@@ -108,7 +107,7 @@ impl Tally {
     }
 }
 
-/// How often an instruction is run.
+/// How often an instruction runs.
 struct Runs {
     within: BTreeSet<Name>,
     by_items: Count,
@@ -160,7 +159,7 @@ impl Counter<'_> {
         Ok(Runs { within: instruction.within_inames.clone(), by_items, by_subgroups })
     }
 
-    /// How many subgroups a group has, if that is known.
+    /// The number of subgroups in a group, if known.
     fn subgroups(&self) -> Result<Option<u64>, StatsError> {
         let mut items = 1;
         for (placement, iname) in &self.axes {
@@ -177,7 +176,7 @@ impl Counter<'_> {
         })
     }
 
-    /// The most items that an axis of a group has.
+    /// The maximum number of items along a group axis.
     fn length(&self, placement: Placement, first: &Name) -> Result<u64, StatsError> {
         let inames = self.facts.kernel.inames.keys().filter(|iname| self.facts.placement(iname) == placement);
         let lengths = inames.map(|iname| self.facts.constant_length(iname)).collect::<Option<Vec<_>>>();
@@ -204,7 +203,7 @@ impl Counter<'_> {
         }
     }
 
-    /// Functions by the names that they are called by, not those of their specialisations.
+    /// Functions by the names used in calls, not those of their specialisations.
     fn as_written(&self, operation: Operation) -> Operation {
         match operation {
             Operation::Call(name) => {
@@ -224,7 +223,7 @@ impl Counter<'_> {
         }
     }
 
-    /// An element that is read or written, and what its indices do.
+    /// Counts an access to an element and its indices.
     fn place(&mut self, place: &Expr, direction: Direction, runs: &Runs) -> Result<(), StatsError> {
         let indices: Vec<&Expr> = match place {
             Expr::Subscript(_, indices) => indices.iter().collect(),
@@ -251,7 +250,7 @@ impl Counter<'_> {
             Expr::Subscript(..) => self.strides(variable, &layout, &indices, runs),
             _ => (Strides::new(), Strides::new()),
         };
-        // All items of a subgroup read a place together unless it depends on the axis along which they are neighbours.
+        // All items of a subgroup read an element together unless it depends on the axis along which they are neighbours.
         let granularity = match space == AddressSpace::Global && local.contains_key(&0) {
             true => Granularity::WorkItem,
             false => Granularity::Subgroup,
@@ -315,15 +314,15 @@ impl Counter<'_> {
     }
 }
 
-/// The values of an iname, whatever those are that its bounds depend on.
+/// The values of an iname, for all values of the inames in its bounds.
 fn alone(forest: &parloop_ir::domain::Forest<'_>, iname: &Name) -> Result<Set, StatsError> {
     Ok(axis::alone(forest, iname)?)
 }
 
-/// How often a loop nest of these inames turns.
+/// The number of iterations of a loop nest over these inames.
 ///
 /// # Errors
-/// When the solver has no answer.
+/// If the solver fails.
 pub fn turns(kernel: &LoopKernel, inames: &[Name]) -> Result<Count, StatsError> {
     let domain = Facts::of(kernel).forest.domain_of(inames)?.project_onto(inames)?.join(&kernel.assumptions)?;
     Ok(Count::points(&domain, 1)?)

@@ -1,4 +1,4 @@
-//! What a kernel does: operations by kind and type, accesses to arrays, and how much of each array is touched.
+//! The work of a kernel: operations by kind and type, accesses to arrays, and how much of each array is accessed.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -27,9 +27,9 @@ pub enum Operation {
     Shift,
     /// `&`, `|`, `^`, `~`.
     Bits,
-    /// Of two numbers the smaller or the larger.
+    /// The minimum or maximum of two numbers.
     MinMax,
-    /// A call of that function.
+    /// A call to that function.
     Call(Name),
 }
 
@@ -56,14 +56,14 @@ pub enum Direction {
     Store,
 }
 
-/// What a kernel does, each number in terms of its sizes.
+/// The work of a kernel, each number in terms of its sizes.
 #[derive(Clone, Debug, Default)]
 pub struct Work {
     /// Operations by kind and type.
     pub operations: BTreeMap<(Operation, DType), Count>,
     /// Elements of arguments that are read and written, by array and direction.
     pub accesses: BTreeMap<(Name, Direction), Count>,
-    /// Elements of arguments that are touched at least once, by array and direction; `None` where indices are not affine.
+    /// Elements of arguments that are accessed at least once, by array and direction; `None` if indices are not affine.
     pub footprints: BTreeMap<(Name, Direction), Option<Count>>,
     /// Those elements.
     pub touched: BTreeMap<(Name, Direction), Option<Set>>,
@@ -72,14 +72,14 @@ pub struct Work {
 }
 
 impl Work {
-    /// What a kernel of a program does, after all its names have types and no reductions are left. `rules` are those that it had before they
-    /// were expanded: what a rule stands for is computed once in a loop, however often it is used there.
+    /// Counts the work of a kernel, after types are inferred and reductions are realised. `rules` are its substitution rules before
+    /// expansion: the value of a rule is computed once in a loop, however often it is used there.
     ///
     /// # Errors
-    /// When a type is missing, or the solver has no answer.
+    /// If a type is missing, or if the solver fails.
     pub fn of(program: &Program, kernel: &LoopKernel, rules: &BTreeMap<Name, SubstitutionRule>) -> Result<Work, StatsError> {
         let forest = Forest::of(kernel);
-        // A rule that cannot be expanded is an error elsewhere.
+        // Another pass reports rules that cannot be expanded.
         let expanded =
             |rule: &SubstitutionRule| Some((rule.parameters.clone(), expand_calls(&rule.body, rules, &rule.name, &|_| true).ok()?));
         let mut counter = Counter {
@@ -114,11 +114,11 @@ struct Counter<'a> {
     kernel: &'a LoopKernel,
     reader: TypeReader<'a>,
     work: Work,
-    /// Which elements are touched; `None` where that is not known.
+    /// The accessed elements; `None` if unknown.
     touched: BTreeMap<(Name, Direction), Option<Set>>,
-    /// What rules stand for, with the names of their parameters.
+    /// The bodies of rules, with the names of their parameters.
     rules: Vec<(Vec<Name>, Expr)>,
-    /// What was computed by a rule, with the loops around it.
+    /// Values computed by rules, with the loops around them.
     computed: HashSet<(Vec<Name>, Expr)>,
 }
 
@@ -153,7 +153,7 @@ impl Counter<'_> {
         }
     }
 
-    /// Index arithmetic is not counted; what is read for an index is.
+    /// Index arithmetic is not counted; reads in an index are.
     fn access(&mut self, place: &Expr, direction: Direction, domain: &Set, point: &Count) -> Result<(), StatsError> {
         let Some(array) = place.written_name() else { return Ok(()) };
         for child in place.children() {
@@ -201,7 +201,7 @@ impl Counter<'_> {
     }
 }
 
-/// Whether an expression is the body of a rule with something in the place of each parameter, be it written so or expanded.
+/// Whether an expression is the body of a rule with arguments for its parameters, written or expanded.
 fn stands_for<'a>(body: &Expr, expr: &'a Expr, parameters: &[Name], given: &mut BTreeMap<Name, &'a Expr>) -> bool {
     if let Expr::Variable(name) = body
         && parameters.contains(name)
@@ -216,7 +216,7 @@ fn stands_for<'a>(body: &Expr, expr: &'a Expr, parameters: &[Name], given: &mut 
         && inner.into_iter().zip(other).all(|(body, expr)| stands_for(body, expr, parameters, given))
 }
 
-/// What the outermost operators of an expression are counted as.
+/// How the outermost operators of an expression are counted.
 pub(super) fn operations(expr: &Expr) -> Vec<Operation> {
     match expr {
         Expr::Binary(op, ..) => operation(*op).into_iter().collect(),
@@ -228,7 +228,7 @@ pub(super) fn operations(expr: &Expr) -> Vec<Operation> {
     }
 }
 
-/// What an operator is counted as.
+/// How an operator is counted.
 fn operation(op: BinaryOp) -> Option<Operation> {
     Some(match op {
         BinaryOp::Add | BinaryOp::Subtract => Operation::Add,

@@ -1,5 +1,5 @@
-//! Functions between generated code and a C function: flat pointers come in, what the C function declares goes out. They exist where an
-//! argument cannot be passed as it is: pointers to rows, rows of a length, types that two languages spell differently.
+//! Adapters between generated code and a C function: they take flat pointers and pass what the C function declares. They exist where an
+//! argument cannot be passed directly: pointers to rows, rows of a length, types that two languages spell differently.
 
 use parloop_device::DType;
 use parloop_ir::callable::{ArgDescriptor, ArgId, CallableError};
@@ -11,7 +11,7 @@ use parloop_kernel::{Language, Param, ParamType, Pointee, Signature};
 
 use crate::target::scalar_name;
 
-/// What the code around a call is written in.
+/// The language of the code around a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CallDialect {
     pub(super) target: Target,
@@ -19,7 +19,7 @@ pub(super) struct CallDialect {
 }
 
 impl CallDialect {
-    /// Whether the code is compiled as C++, where an address of anything is none of a certain type.
+    /// Whether the code is compiled as C++, where `void *` does not convert implicitly.
     fn is_cpp(self) -> bool {
         self.is_gpu() || self.language == Language::Cpp
     }
@@ -29,29 +29,29 @@ impl CallDialect {
     }
 }
 
-/// How one argument is passed on.
+/// How an argument is passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    /// As it is.
+enum PassingMode {
+    /// Unchanged.
     Same,
-    /// As the address of the type that is declared.
+    /// As a pointer to the declared type.
     Cast,
-    /// As pointers to so many rows, so many elements apart.
+    /// As pointers to that many rows, with that stride in elements.
     Pointers { rows: u64, apart: u64 },
 }
 
-/// One argument of a call: what comes in, and how it goes on.
+/// An argument of a call, and how it is passed.
 #[derive(Debug)]
 pub(super) struct Passed {
-    /// What the target's language calls its type, or that of what is at the address.
+    /// Its type, or the type it points to, in the target's language.
     ty: String,
-    /// Whether it is an address, and whether nothing is written there.
+    /// Whether it is a pointer, and whether it is read-only.
     pointer: Option<(AddressSpace, bool)>,
-    way: Way,
+    way: PassingMode,
 }
 
 impl Passed {
-    /// How an argument of that description goes to the parameter.
+    /// How an argument with that descriptor is passed to the parameter.
     pub(super) fn of(
         function: &Name,
         id: ArgId,
@@ -62,7 +62,7 @@ impl Passed {
         let target = dialect.target;
         let call = ArgumentOf { function, id, param, target };
         let (to, constant) = match &param.ty {
-            ParamType::Scalar(dtype) => return call.typed(*dtype, None, Way::Same),
+            ParamType::Scalar(dtype) => return call.typed(*dtype, None, PassingMode::Same),
             ParamType::Pointer { to, constant } => (to, *constant),
         };
         let (space, layout) = match descriptor {
@@ -72,39 +72,41 @@ impl Passed {
         let pointer = Some((space, constant));
         match to {
             Pointee::Scalar(dtype) => call.typed(*dtype, pointer, flat(*dtype, space, dialect)),
-            Pointee::Char if space == AddressSpace::Private || target != Target::OpenCl => call.typed(DType::I8, pointer, Way::Cast),
-            Pointee::Char => call.typed(DType::I8, pointer, Way::Same),
+            Pointee::Char if space == AddressSpace::Private || target != Target::OpenCl => {
+                call.typed(DType::I8, pointer, PassingMode::Cast)
+            }
+            Pointee::Char => call.typed(DType::I8, pointer, PassingMode::Same),
             Pointee::Pointers(dtype) => {
                 call.needs_private(space)?;
                 let Rows { count, apart, .. } = call.rows(layout)?;
-                call.typed(*dtype, pointer, Way::Pointers { rows: count, apart })
+                call.typed(*dtype, pointer, PassingMode::Pointers { rows: count, apart })
             }
             Pointee::Rows(dtype, lengths) => {
                 call.needs_private(space)?;
                 let expected: u64 = lengths.iter().product();
                 let Rows { count, apart, length } = call.rows(layout)?;
                 if length != expected || (count > 1 && apart != length) {
-                    return Err(call.misfit(&format!("takes rows of {expected}"), layout));
+                    return Err(call.misfit(&format!("takes rows of length {expected}"), layout));
                 }
-                call.typed(*dtype, pointer, Way::Cast)
+                call.typed(*dtype, pointer, PassingMode::Cast)
             }
-            Pointee::Void => Ok(Passed { ty: "void".into(), pointer, way: Way::Same }),
-            Pointee::Class(name) => Ok(Passed { ty: name.clone(), pointer: None, way: Way::Same }),
+            Pointee::Void => Ok(Passed { ty: "void".into(), pointer, way: PassingMode::Same }),
+            Pointee::Class(name) => Ok(Passed { ty: name.clone(), pointer: None, way: PassingMode::Same }),
             Pointee::Other(name) if is_number(name) => {
-                Err(call.misfit("leads to numbers by another way than `T *`, `T **` or rows of known lengths", layout))
+                Err(call.misfit("is not `T *`, `T **` or a pointer to rows of known length", layout))
             }
-            Pointee::Struct(name) | Pointee::Other(name) => Ok(Passed { ty: name.clone(), pointer, way: Way::Same }),
+            Pointee::Struct(name) | Pointee::Other(name) => Ok(Passed { ty: name.clone(), pointer, way: PassingMode::Same }),
         }
     }
 
     /// Whether the argument must go through an adapter.
     fn is_changed(&self) -> bool {
-        self.way != Way::Same
+        self.way != PassingMode::Same
     }
 }
 
-/// The way of a flat array: types that are one in C may be two in a target's language.
-fn flat(dtype: DType, space: AddressSpace, dialect: CallDialect) -> Way {
+/// How a flat array is passed: types that are the same in C may differ in a target's language.
+fn flat(dtype: DType, space: AddressSpace, dialect: CallDialect) -> PassingMode {
     // `long` and `long long`, complex numbers of C and of C++.
     let has_two = |dtype: DType| matches!(dtype, DType::I64 | DType::U64) || dtype.is_complex();
     let differs = match dialect.target {
@@ -114,10 +116,10 @@ fn flat(dtype: DType, space: AddressSpace, dialect: CallDialect) -> Way {
         // `char` is a third type there.
         Target::Cuda | Target::Hip => dtype == DType::I8,
     };
-    if differs { Way::Cast } else { Way::Same }
+    if differs { PassingMode::Cast } else { PassingMode::Same }
 }
 
-/// Whether a C type that is not a plain pointer's target is one of numbers.
+/// Whether a C type is a type of numbers.
 fn is_number(name: &str) -> bool {
     const WORDS: [&str; 9] = ["double", "float", "int", "char", "long", "short", "unsigned", "bool", "_Bool"];
     name.split_whitespace().any(|word| WORDS.contains(&word) || DType::ALL.iter().any(|dtype| dtype.c_name() == word))
@@ -125,12 +127,12 @@ fn is_number(name: &str) -> bool {
 
 struct Rows {
     count: u64,
-    /// From one row to the next, in elements.
+    /// The stride between rows, in elements.
     apart: u64,
     length: u64,
 }
 
-/// An argument of a call, for what is to be said of it.
+/// An argument of a call, for error messages.
 struct ArgumentOf<'a> {
     function: &'a Name,
     id: ArgId,
@@ -139,10 +141,10 @@ struct ArgumentOf<'a> {
 }
 
 impl ArgumentOf<'_> {
-    fn typed(&self, dtype: DType, pointer: Option<(AddressSpace, bool)>, way: Way) -> Result<Passed, CallableError> {
+    fn typed(&self, dtype: DType, pointer: Option<(AddressSpace, bool)>, way: PassingMode) -> Result<Passed, CallableError> {
         if dtype.is_complex() && !matches!(self.target, Target::C | Target::Ispc) {
             let (function, target) = (self.function.clone(), self.target);
-            return Err(CallableError::NoVersion { function, types: format!("{dtype}, which C alone has,"), target });
+            return Err(CallableError::NoVersion { function, types: format!("{dtype}, which only C has,"), target });
         }
         Ok(Passed { ty: scalar_name(self.target, dtype).to_owned(), pointer, way })
     }
@@ -157,7 +159,7 @@ impl ArgumentOf<'_> {
     /// The rows of an array along its first axis; a number is a row by itself.
     fn rows(&self, layout: Option<&Layout>) -> Result<Rows, CallableError> {
         let Some(layout) = layout else { return Ok(Rows { count: 1, apart: 1, length: 1 }) };
-        let wants = "takes rows that lie in memory without gaps, of lengths that are known";
+        let wants = "takes contiguous rows of known length";
         let found = static_rows(&self.param.name.as_str().into(), layout);
         found.ok_or_else(|| self.misfit(wants, Some(layout)))
     }
@@ -196,7 +198,7 @@ fn static_rows(name: &Name, layout: &Layout) -> Option<Rows> {
     Some(Rows { count, apart, length })
 }
 
-/// A function that passes arguments on.
+/// A function that forwards arguments.
 #[derive(Debug)]
 pub(super) struct Adapter<'a> {
     /// The function that it calls.
@@ -207,19 +209,19 @@ pub(super) struct Adapter<'a> {
 }
 
 impl<'a> Adapter<'a> {
-    /// The adapter of a call; `None` where the function can be called itself.
+    /// The adapter of a call; `None` if the function can be called directly.
     pub(super) fn of(function: &'a Name, signature: &'a Signature, passed: Vec<Passed>, dialect: CallDialect) -> Option<Adapter<'a>> {
         passed.iter().any(Passed::is_changed).then_some(Adapter { function, signature, passed, dialect })
     }
 
-    /// Its name: what it is for is part of it.
+    /// Its name, which encodes how arguments are passed.
     pub(super) fn name(&self) -> Name {
         let mut name = format!("pl_call_{}", self.signature.name);
         for passed in &self.passed {
             match passed.way {
-                Way::Same => {}
-                Way::Cast => name.push_str("_c"),
-                Way::Pointers { rows, apart } => name.push_str(&format!("_{rows}x{apart}")),
+                PassingMode::Same => {}
+                PassingMode::Cast => name.push_str("_c"),
+                PassingMode::Pointers { rows, apart } => name.push_str(&format!("_{rows}x{apart}")),
             }
             if let Some((AddressSpace::Global | AddressSpace::Local | AddressSpace::Constant, _)) = passed.pointer
                 && self.dialect.target == Target::OpenCl
@@ -237,7 +239,7 @@ impl<'a> Adapter<'a> {
         if self.dialect.is_cpp() { vec![address, own] } else { vec![own] }
     }
 
-    /// In C++ an address of anything is none of a certain type by itself.
+    /// In C++ `void *` does not convert implicitly.
     fn address(&self) -> String {
         let inlined = if self.dialect.is_gpu() { "__device__ __forceinline__" } else { "inline __attribute__((always_inline))" };
         format!("struct pl_address {{\n  void const *at;\n  template <class T> {inlined} operator T *() const {{ return (T *)at; }}\n}};\n")
@@ -249,9 +251,9 @@ impl<'a> Adapter<'a> {
         let (mut rows, mut args) = (String::new(), Vec::new());
         for (place, passed) in self.passed.iter().enumerate() {
             args.push(match passed.way {
-                Way::Same => format!("a{place}"),
-                Way::Cast => self.any(&format!("a{place}")),
-                Way::Pointers { rows: count, apart } => {
+                PassingMode::Same => format!("a{place}"),
+                PassingMode::Cast => self.any(&format!("a{place}")),
+                PassingMode::Pointers { rows: count, apart } => {
                     let each: Vec<String> = (0..count.max(1)).map(|row| format!("a{place} + {}", row * apart)).collect();
                     rows.push_str(&format!("  {}r{place}[{}] = {{{}}};\n", self.pointer(passed), count.max(1), each.join(", ")));
                     self.any(&format!("r{place}"))
@@ -286,7 +288,7 @@ impl<'a> Adapter<'a> {
         format!("{space}{}{constant} *", passed.ty)
     }
 
-    /// An address that becomes that of any type.
+    /// An address that converts to any pointer type.
     fn any(&self, address: &str) -> String {
         if self.dialect.is_cpp() { format!("pl_address{{{address}}}") } else { format!("(void *){address}") }
     }

@@ -1,4 +1,4 @@
-//! A user's function in C or C++: its signature says what it takes, its source stands in front of the code.
+//! A user's function in C or C++: its signature gives the parameters, and its source precedes the code.
 
 mod adapter;
 
@@ -18,16 +18,16 @@ use adapter::{Adapter, CallDialect, Passed};
 /// What a C function does with a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// It only reads it: an argument of the call.
+    /// Reads it: an argument of the call.
     Read,
-    /// It only writes it: a result of the call.
+    /// Writes it: a result of the call.
     Write,
-    /// Both: an argument of the call and, in the same place, a result.
+    /// Both: an argument of the call and a result, updated in place.
     ReadWrite,
 }
 
-/// A function in C. A call gives the parameters that are read, in order, and takes what is returned, then the parameters that are
-/// written, in order.
+/// A C function. A call passes the parameters that are read, in order, and gets the return value, then the parameters that are written, in
+/// order.
 ///
 /// ```
 /// use parloop_loop::callable::{Access, CFunction, Callable};
@@ -40,8 +40,8 @@ pub enum Access {
 /// # Ok::<(), parloop_kernel::KernelError>(())
 /// ```
 ///
-/// An array goes to a `double *` as it lies in memory, to a `double **` as pointers to its rows, along its first axis, and to a
-/// `double (*)[2]` as rows, whose lengths must agree. On OpenCL pointers lead to private memory: temporaries can be passed, arrays in
+/// An array is passed to a `double *` as it is in memory, to a `double **` as pointers to its rows along the first axis, and to a
+/// `double (*)[2]` as rows, whose lengths must match. On OpenCL, pointers refer to private memory: temporaries can be passed, arrays in
 /// global memory and tables of constants at file scope cannot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CFunction {
@@ -56,20 +56,20 @@ pub struct CFunction {
     descriptors: Option<ArgDescriptors>,
 }
 
-/// How the source of a function is read and compiled.
+/// How the source of a function is parsed and compiled.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SourceOptions {
-    /// What it is written in.
+    /// Its language.
     pub language: Language,
-    /// Lines such as `#include "mine.h"`, in front of it.
+    /// Lines such as `#include "mine.h"` that precede it.
     pub headers: Vec<String>,
-    /// Folders where headers are looked for.
+    /// Folders to search for headers.
     pub folders: Vec<PathBuf>,
-    /// Further arguments of the compiler of a CPU: what they define is not defined elsewhere.
+    /// Additional flags for the CPU compiler; what they define is not defined on other targets.
     pub arguments: Vec<String>,
 }
 
-/// Compilers of C take these for errors from here on.
+/// C compilers treat these as errors from here on.
 const KEEP_CONST: &str = "\
 #if defined(__clang__) && !defined(__cplusplus)
 #pragma clang diagnostic error \"-Wincompatible-pointer-types-discards-qualifiers\"
@@ -78,7 +78,7 @@ const KEEP_CONST: &str = "\
 #endif
 ";
 
-/// The signature is read without the preprocessor. Where the function is another one after all, its call is an error from here on.
+/// The signature is read without the preprocessor. If the actual function differs, its call is an error from here on.
 const CHECK_CALLS: &str = "\
 #if defined(__clang__) && !defined(__cplusplus)
 #pragma clang diagnostic error \"-Wincompatible-pointer-types\"
@@ -91,12 +91,11 @@ const CHECK_CALLS: &str = "\
 ";
 
 impl CFunction {
-    /// A function of that signature, which the text in front of the code brings or another library has. Pointers that are not `const`
-    /// are read and written.
+    /// A function with that signature, which a preamble or another library provides. Pointers that are not `const` are read and written.
     ///
     /// # Safety
-    /// The function exists in the target's code, with the text in front of it, and has that signature. In every call it reads and writes
-    /// what its arguments lead to and its own memory, as its signature and [`access`](Self::with_access) say, and returns.
+    /// The function exists in the target's code, with its preamble, and has that signature. In every call it accesses only what its
+    /// arguments point to and its own memory, as its signature and [`access`](Self::with_access) declare, and returns.
     pub unsafe fn new(signature: Signature) -> CFunction {
         let access = signature.params.iter().map(|param| if param.ty.is_written() { Access::ReadWrite } else { Access::Read }).collect();
         let name: Name = signature.name.as_str().into();
@@ -113,30 +112,30 @@ impl CFunction {
         }
     }
 
-    /// The function of that name in a source in plain C, which is put in front of the code. The source may have other functions, macros
-    /// and constants; it needs no word for any target.
+    /// The function of that name in a plain C source, which is placed before the code. The source may have other functions, macros and
+    /// constants; it needs no target-specific keywords.
     ///
     /// # Errors
-    /// A mistake in the source, or no function of that name.
+    /// If the source is invalid, or has no function of that name.
     ///
     /// # Safety
-    /// In every call the function reads and writes what its arguments lead to and its own memory, as its signature and
-    /// [`access`](Self::with_access) say, and returns. It has no undefined behaviour in C.
+    /// In every call the function accesses only what its arguments point to and its own memory, as its signature and
+    /// [`access`](Self::with_access) declare, and returns. It has no undefined behaviour in C.
     pub unsafe fn parse(source: &str, name: &str) -> Result<CFunction, KernelError> {
-        // SAFETY: what is promised here.
+        // SAFETY: the caller guarantees it.
         unsafe { CFunction::parse_with(source, name, &SourceOptions::default()) }
     }
 
     /// The function of that name in a source with headers, or in C++.
     ///
     /// # Errors
-    /// A mistake in the source, a header that cannot be read, or no function of that name.
+    /// If the source is invalid, a header cannot be read, or there is no function of that name.
     ///
     /// # Safety
     /// As [`parse`](Self::parse), with the headers.
     pub unsafe fn parse_with(source: &str, name: &str, options: &SourceOptions) -> Result<CFunction, KernelError> {
         let SourceOptions { language, headers, folders, arguments } = options;
-        // One name for all functions of a source, so that it is put in front of the code once.
+        // One key for all functions of a source, so that it is included once.
         let found = signatures_in(*language, &[Source::text(source)], DeviceKind::Cpu, &[])?;
         let first = found.first().map_or(name, |signature| signature.name.as_str());
         let mut sources = vec![Source::named(format!("<{first}>"), source)];
@@ -151,7 +150,7 @@ impl CFunction {
         Ok(CFunction { source: Some(Arc::new(functions)), language: *language, in_target, ..function })
     }
 
-    /// With what it does with each parameter. Only pointers can be written; others stay as they are.
+    /// Sets the access of each parameter. Only pointers can be written; others are unaffected.
     pub fn with_access(mut self, access: impl IntoIterator<Item = Access>) -> CFunction {
         for ((own, given), param) in self.access.iter_mut().zip(access).zip(&self.signature.params) {
             if matches!(param.ty, ParamType::Pointer { .. }) {
@@ -161,14 +160,14 @@ impl CFunction {
         self
     }
 
-    /// With an error where the source passes a pointer to what is `const` on as one to what is not, as in C++. C itself only warns, which is
-    /// too little where others rely on the memory.
+    /// Makes it an error to pass a pointer to `const` as one to non-`const`, as in C++. C itself only warns, which is not enough if other
+    /// code relies on the memory.
     pub fn keeping_const(self) -> CFunction {
         // SAFETY: it changes what compilers warn of.
         self.preamble(unsafe { Preamble::new("60_pl_keep_const", KEEP_CONST) })
     }
 
-    /// With text in front of code that calls it.
+    /// Adds a preamble to code that calls it.
     pub fn preamble(mut self, preamble: Preamble) -> CFunction {
         self.preambles.push(preamble);
         self
@@ -184,7 +183,7 @@ impl CFunction {
         &self.signature
     }
 
-    /// The ids by which a call means each parameter: as an argument, as a result.
+    /// The ids of each parameter in a call: as an argument, as a result.
     fn ids(&self) -> Vec<(Option<ArgId>, Option<ArgId>)> {
         let (mut args, mut results) = (0, usize::from(self.signature.returns.is_some()));
         let mut ids = Vec::with_capacity(self.access.len());
@@ -210,7 +209,7 @@ impl CFunction {
         if takes != args {
             return Err(CallableError::ArgumentCount { function, takes: format!("{takes} ({})", self.signature), found: args });
         }
-        // What is returned may be left aside.
+        // The return value may be ignored.
         if gives != results && !(results == 0 && gives == 1 && self.signature.returns.is_some()) {
             return Err(CallableError::ResultCount { function, gives: format!("{gives} ({})", self.signature), found: results });
         }
@@ -224,7 +223,7 @@ impl CFunction {
         ids.map(|id| if is_number(&id) { Emitted::Address(id) } else { Emitted::Arg(id) }).collect()
     }
 
-    /// The function between a call and this one, where the arguments cannot be passed as they are.
+    /// The adapter between a call and this function, if the arguments cannot be passed directly.
     fn adapter(&self, target: Target) -> Result<Option<Adapter<'_>>, CallableError> {
         let Some(descriptors) = &self.descriptors else { return Ok(None) };
         let ids = self.ids().into_iter().filter_map(|(argument, result)| argument.or(result));
@@ -243,7 +242,7 @@ impl CFunction {
     }
 }
 
-/// The type of what a parameter holds or points at, if the signature says.
+/// The type of a parameter, or of what it points to, if the signature gives it.
 fn type_of(param: &ParamType) -> Option<Type> {
     match param {
         ParamType::Scalar(dtype) => Some(Type::Scalar(*dtype)),
@@ -255,7 +254,7 @@ fn type_of(param: &ParamType) -> Option<Type> {
     }
 }
 
-/// Which text of plain C code for the target takes.
+/// The variant of plain C code for the target.
 fn kind_of(target: Target) -> DeviceKind {
     match target {
         Target::C | Target::Ispc => DeviceKind::Cpu,

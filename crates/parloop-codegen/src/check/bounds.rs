@@ -1,8 +1,8 @@
-//! Indices are inside of their arrays: proved on the domains, or left to be checked.
+//! Bounds checks of indices: proved on the domains, or left for later.
 //!
-//! Most indices are compared with a constraint of the domain as it stands, or with constant limits; the solver is asked about the rest. What
-//! is affine and depends on numbers that nothing relates to the loops is left to each call; what is not affine, to the kernel as it
-//! runs. An index that data decides (read from memory, or bounded by what is) is not checked here.
+//! Most indices follow directly from a constraint of the domain or from constant bounds; the solver decides the rest. Affine indices that
+//! depend on numbers unrelated to the loops are checked in each call; others are checked as the kernel runs. A data-dependent index (read
+//! from memory, or bounded by such a value) is not checked here.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -16,19 +16,19 @@ use parloop_isl::{Affine, Atom, Constraint, Name, Set};
 use super::CheckError;
 use super::linear::{Cases, is_whole};
 
-/// What is left to check of the indices of a kernel.
+/// The remaining index checks of a kernel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bounds {
     /// What each call checks, before anything runs.
     pub in_calls: Vec<CallBound>,
-    /// The accesses that are checked as the kernel runs, with the axes along which they are.
+    /// The accesses to check at run time, with their axes.
     pub in_kernel: BTreeMap<Expr, BTreeSet<usize>>,
 }
 
-/// An index that is inside for some numbers of a call and outside for others.
+/// An index that is in bounds for some numbers of a call and out of bounds for others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallBound {
-    /// As it stands in the instruction.
+    /// As written in the instruction.
     pub access: String,
     /// The instruction.
     pub instruction: Name,
@@ -38,13 +38,13 @@ pub struct CallBound {
     pub index: Affine,
     /// The length of the axis; `None` where only negative indices are asked for.
     pub length: Option<Affine>,
-    /// The numbers with which the index is outside somewhere: a set without dimensions.
+    /// The numbers for which the index is out of bounds somewhere: a set without dimensions.
     pub outside: Set,
     /// Where it is.
     pub points: Set,
 }
 
-/// Proves what can be proved; `is_called` says that the host calls the kernel, so that it can check numbers before.
+/// Proves what can be proved; `is_called` means that the host calls the kernel, so that it can check numbers first.
 pub(super) fn check(facts: &Facts<'_>, is_called: bool) -> Result<Bounds, CheckError> {
     let mut found = Bounds::default();
     let mut domains: HashMap<Vec<Name>, Set> = HashMap::new();
@@ -55,14 +55,14 @@ pub(super) fn check(facts: &Facts<'_>, is_called: bool) -> Result<Bounds, CheckE
             let mut inames: Vec<Name> = instruction.within_inames.iter().chain(access.swept).cloned().collect();
             let mut domain = domain_of(facts, &mut domains, &inames)?;
             if is_computed(facts, &domain) {
-                // Only the loops that the index uses count.
+                // Only the loops that the index uses matter.
                 inames.retain(|iname| sides.iter().any(|(index, _)| index.variables().contains(iname)));
                 domain = domain_of(facts, &mut domains, &inames)?;
                 if is_computed(facts, &domain) {
                     continue;
                 }
             }
-            let place = Place { facts, instruction, access: &access, is_called };
+            let place = InstructionAccess { facts, instruction, access: &access, is_called };
             let axes = place.check(&domain, &sides, &mut found.in_calls)?;
             if !axes.is_empty() {
                 found.in_kernel.entry(expr.clone()).or_default().extend(axes);
@@ -86,7 +86,7 @@ fn is_computed(facts: &Facts<'_>, domain: &Set) -> bool {
     domain.params().iter().any(|param| facts.kernel.temporaries.contains_key(param))
 }
 
-/// An index, and the length that it must stay below; of a field each call knows it.
+/// An index, and the length that it must stay below; for a field, each call knows it.
 type Side = (Expr, Option<Expr>);
 
 /// Each index of an access with the length that it must stay below; `None` where there is nothing to check.
@@ -97,7 +97,7 @@ fn sides(facts: &Facts<'_>, instruction: &Instruction, access: &Access<'_>) -> R
     }
     let Some(indices) = access.indices.filter(|indices| !indices.is_empty()) else { return Ok(None) };
     let Some(layout) = layout_of(facts, &access.name) else {
-        // How long a field of an object is, each call knows.
+        // Each call knows the length of a field of an object.
         let field = is_field(facts, &access.name).then(|| indices.iter().map(|index| (index.clone(), None)).collect());
         return Ok(field);
     };
@@ -169,7 +169,7 @@ fn is_number_of_calls(facts: &Facts<'_>, name: &Name) -> bool {
 }
 
 /// One access in an instruction.
-struct Place<'a, 'k> {
+struct InstructionAccess<'a, 'k> {
     facts: &'a Facts<'k>,
     instruction: &'a Instruction,
     access: &'a Access<'k>,
@@ -177,7 +177,7 @@ struct Place<'a, 'k> {
     is_called: bool,
 }
 
-impl Place<'_, '_> {
+impl InstructionAccess<'_, '_> {
     /// The axes whose indices the kernel has to check as it runs.
     fn check(&self, domain: &Set, sides: &[Side], in_calls: &mut Vec<CallBound>) -> Result<BTreeSet<usize>, CheckError> {
         let facts = self.facts;
@@ -196,7 +196,7 @@ impl Place<'_, '_> {
         }
         gaps.retain(|gap| gap.names().iter().all(|name| is_usable(name) && facts.is_integer(name)));
         gaps.truncate(MOST_GAPS);
-        let known = Known { facts, domain, conditions: &conditions, gaps: &gaps };
+        let known = AccessDomain { facts, domain, conditions: &conditions, gaps: &gaps };
         let is_exact = self.access.conditions.iter().all(|(condition, value)| is_whole(facts, condition, *value));
         let mut in_kernel = BTreeSet::new();
         for (axis, (index, length)) in sides.iter().enumerate() {
@@ -279,7 +279,7 @@ impl Place<'_, '_> {
 }
 
 /// What holds where an access happens.
-struct Known<'a, 'k> {
+struct AccessDomain<'a, 'k> {
     facts: &'a Facts<'k>,
     domain: &'a Set,
     conditions: &'a [Constraint],
@@ -290,8 +290,8 @@ struct Known<'a, 'k> {
 /// Each gap may double the cases.
 const MOST_GAPS: usize = 4;
 
-impl Known<'_, '_> {
-    /// Whether it is seen at once that the expression is not negative.
+impl AccessDomain<'_, '_> {
+    /// Whether the expression is obviously not negative.
     fn proves(&self, expr: &Affine) -> bool {
         let assumptions = match self.facts.kernel.assumptions.pieces() {
             [piece] => piece.as_slice(),

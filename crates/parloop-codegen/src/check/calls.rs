@@ -1,4 +1,4 @@
-//! Every function is known, and calls of kernels fit the kernels.
+//! Checks that every function is known, and that calls to kernels match the kernels.
 
 use parloop_analysis::facts::Facts;
 use parloop_ir::callable::kernel_args;
@@ -33,7 +33,7 @@ pub(super) fn check(program: &Program, facts: &Facts<'_>) -> Result<(), CheckErr
     Ok(())
 }
 
-/// Arrays are passed as (parts of) arrays and numbers as numbers. How many there must be is for the callable to say.
+/// Arrays are passed as (parts of) arrays and numbers as numbers. The callable checks their number.
 fn check_site(instruction: &Instruction, call: &Call, results: &[Expr], callee: &LoopKernel) -> Result<(), CheckError> {
     let places = kernel_args(callee);
     let inputs = places.inputs.iter().map(|&place| &callee.arguments[place]);

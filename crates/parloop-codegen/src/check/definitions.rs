@@ -1,4 +1,4 @@
-//! Temporaries have a value before they are read.
+//! Checks that temporaries have a value before they are read.
 
 use std::collections::BTreeSet;
 
@@ -52,7 +52,7 @@ pub(super) fn check_order(schedule: &Schedule, facts: &Facts<'_>) -> Result<(), 
             let space = facts.kernel.temporaries.get(name).and_then(|temporary| temporary.space);
             matches!(space, Some(AddressSpace::Global | AddressSpace::Constant)) || launch.host_inames.is_empty()
         });
-        // Slots are read in the first turn of a host loop before they are written; then nobody uses the values.
+        // Slots are read in the first iteration of a host loop before they are written; the values are unused then.
         written.extend(schedule.slots.iter().cloned());
         check_nodes(facts, &launch.body, &mut written)?;
     }

@@ -1,4 +1,4 @@
-//! What is written can be written.
+//! Checks that destinations can be written.
 
 use parloop_analysis::facts::Facts;
 use parloop_ir::syntax::{AddressSpace, ArgumentKind};
@@ -21,7 +21,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {
 
 fn obstacle(facts: &Facts<'_>, at: usize, variable: &parloop_isl::Name) -> Option<&'static str> {
     if facts.placement.contains_key(variable) {
-        return Some("an iname; loops change inames, instructions do not");
+        return Some("an iname; only loops change inames");
     }
     if let Some(temporary) = facts.kernel.temporaries.get(variable) {
         let inside = &facts.kernel.instructions[at].within_inames;
@@ -30,7 +30,7 @@ fn obstacle(facts: &Facts<'_>, at: usize, variable: &parloop_isl::Name) -> Optio
         } else if temporary.space == Some(AddressSpace::Constant) {
             Some("in constant memory")
         } else if inside.iter().any(|iname| facts.bound_names(iname).contains(variable)) {
-            Some("a bound of a loop that the instruction runs in; write it before the loop")
+            Some("a bound of a loop around the instruction; write it before the loop")
         } else {
             None
         };

@@ -1,4 +1,4 @@
-//! What the checks find.
+//! Errors of the checks.
 
 use std::fmt;
 
@@ -6,26 +6,26 @@ use parloop_analysis::dependence::Violation;
 use parloop_analysis::sequence::Names;
 use parloop_isl::{IslError, Name};
 
-/// A mistake in a kernel.
+/// An error in a kernel.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckError {
-    /// A function that nobody knows.
-    #[error("`{instruction}` calls `{function}`, which is not known; register it, or correct its name")]
+    /// Unknown function.
+    #[error("`{instruction}` calls the unknown function `{function}`; register it, or correct its name")]
     UnresolvedFunction {
         /// The function.
         function: Name,
         /// The instruction that calls it.
         instruction: Name,
     },
-    /// An index can be outside of its array.
+    /// An index can be outside its array.
     #[error(
         "`{access}` in `{instruction}` is out of bounds: index {} can be {value} (for {}), but the axis has {length} elements",
         .axis + 1,
         Point(.point)
     )]
     OutOfBounds {
-        /// As it stands in the instruction.
+        /// As written in the instruction.
         access: String,
         /// The instruction.
         instruction: Name,
@@ -35,13 +35,13 @@ pub enum CheckError {
         length: String,
         /// The index at the point.
         value: i64,
-        /// Values of inames and parameters for which it is so.
+        /// Values of inames and parameters for which this happens.
         point: Vec<(Name, i64)>,
     },
-    /// The index of a field can be negative; how long the field is, each call checks.
+    /// The index of a field can be negative; each call checks its length.
     #[error("`{access}` in `{instruction}` is out of bounds: index {} can be {value} (for {})", .axis + 1, Point(.point))]
     NegativeIndex {
-        /// As it stands in the instruction.
+        /// As written in the instruction.
         access: String,
         /// The instruction.
         instruction: Name,
@@ -49,13 +49,13 @@ pub enum CheckError {
         axis: usize,
         /// The index at the point.
         value: i64,
-        /// Values of inames and parameters for which it is so.
+        /// Values of inames and parameters for which this happens.
         point: Vec<(Name, i64)>,
     },
     /// An access has too many or too few indices.
     #[error("`{access}` in `{instruction}` has {found} indices, but `{array}` has {expected} axes")]
     WrongRank {
-        /// As it stands in the instruction.
+        /// As written in the instruction.
         access: String,
         /// The instruction.
         instruction: Name,
@@ -66,9 +66,9 @@ pub enum CheckError {
         /// How many there must be.
         expected: usize,
     },
-    /// Instances that depend on each other run at once.
+    /// Instances that depend on each other run concurrently.
     #[error(
-        "race: {violation}; run it as a loop, give each instance elements of its own, make the update atomic, or silence write_race({})",
+        "race: {violation}; run it sequentially, let each instance write its own elements, make the update atomic, or silence write_race({})",
         violation.first.instruction
     )]
     Race {
@@ -76,20 +76,20 @@ pub enum CheckError {
         violation: Box<Violation>,
     },
     /// Variables that share memory overwrite each other.
-    #[error("{violation}; give them memory of their own, or use one only after the last use of the other")]
+    #[error("{violation}; give each its own memory, or use one only after the last use of the other")]
     Overwritten {
         /// The two instances.
         violation: Box<Violation>,
     },
     /// Instances that depend on each other run in another order than in the kernel as created.
-    #[error("lost order: {violation}; leave these loops in an order in which the first comes first")]
+    #[error("lost order: {violation}; order these loops so that the first instance still comes first")]
     Reordered {
         /// The two instances.
         violation: Box<Violation>,
     },
-    /// An instruction is run once more for each work item along an axis.
+    /// An instruction is repeated for each work item along an axis.
     #[error(
-        "`{instruction}` writes to shared memory and does not use hardware axis {axis}, which other instructions of `{launch}` use; add an iname with \
+        "`{instruction}` writes to shared memory but does not use hardware axis {axis}, which other instructions of `{launch}` use; add an iname with \
          that tag: `inames=+NAME` in its options, or add_inames_to_insn"
     )]
     UnusedAxis {
@@ -112,7 +112,7 @@ pub enum CheckError {
         /// `g.0`, `l.1` …
         axis: String,
     },
-    /// A called kernel uses the axis of an iname that the call is in.
+    /// A called kernel uses the axis of an iname around the call.
     #[error("`{instruction}` runs in `{iname}`, tagged {axis}, and calls a kernel that uses {axis} itself; give one of them another axis")]
     CalleeAxis {
         /// The instruction.
@@ -122,10 +122,9 @@ pub enum CheckError {
         /// `g.0`, `l.1` …
         axis: String,
     },
-    /// Nothing says which of two accesses comes first.
+    /// The order of two accesses is not specified.
     #[error(
-        "`{writer}` writes `{variable}`, which `{other}` uses too, and nothing says which comes first; add a dependency between them, or say in both \
-         that none is needed: nosync"
+        "`{writer}` writes `{variable}`, which `{other}` also uses, and their order is not specified; add a dependency between them, or `nosync` to both if none is needed"
     )]
     VariableAccessNotOrdered {
         /// The instruction that writes.
@@ -136,7 +135,7 @@ pub enum CheckError {
         variable: Name,
     },
     /// A temporary is read and never written before.
-    #[error("`{instruction}` reads `{variable}` before anything is written to it; assign it first, or give it an initializer")]
+    #[error("`{instruction}` reads `{variable}` before it is written; assign it first, or give it an initializer")]
     MissingDefinition {
         /// The instruction.
         instruction: Name,
@@ -144,7 +143,7 @@ pub enum CheckError {
         variable: Name,
     },
     /// A temporary is only written from its own value.
-    #[error("`{instruction}` computes `{variable}` from itself, and nothing gives it a first value; assign it before")]
+    #[error("`{instruction}` computes `{variable}` from itself, and it has no initial value; assign it first")]
     UninitialisedSelfReference {
         /// The instruction.
         instruction: Name,
@@ -152,7 +151,7 @@ pub enum CheckError {
         variable: Name,
     },
     /// An instruction uses an iname that it does not run in.
-    #[error("`{instruction}` uses iname `{iname}` and does not run in it; add it to its inames: inames=+{iname}")]
+    #[error("`{instruction}` uses iname `{iname}` but does not run in it; add it to its inames: inames=+{iname}")]
     InactiveIname {
         /// The instruction.
         instruction: Name,
@@ -189,7 +188,7 @@ pub enum CheckError {
         /// Another.
         second: String,
     },
-    /// Something is written that cannot be.
+    /// The destination cannot be written.
     #[error("`{instruction}` writes `{variable}`, which is {what}")]
     BadDestination {
         /// The instruction.
@@ -200,7 +199,7 @@ pub enum CheckError {
         what: &'static str,
     },
     /// An instruction's condition uses what the instruction writes.
-    #[error("`{instruction}` writes `{variable}`, which its own condition uses; compute the condition into a temporary of its own")]
+    #[error("`{instruction}` writes `{variable}`, which its own condition uses; store the condition in a separate temporary")]
     PredicateWritten {
         /// The instruction.
         instruction: Name,
@@ -219,7 +218,7 @@ pub enum CheckError {
     },
     /// A number of a domain or an assumption is not an integer.
     #[error(
-        "{place} uses `{name}`, which is of type {found}; domains and assumptions are about integers: declare it as int64, or make it a condition (`if=`)"
+        "{place} uses `{name}`, which is of type {found}; domains and assumptions take integers: declare it as int64, or make it a condition (`if=`)"
     )]
     NumberType {
         /// The number.
@@ -230,15 +229,15 @@ pub enum CheckError {
         found: String,
     },
     /// A bound of a parallel iname is computed inside the kernel.
-    #[error("`{iname}` is run by different work items, but its bounds need `{bound}`, which is computed inside the kernel")]
+    #[error("`{iname}` runs on different work items, but its bounds need `{bound}`, which is computed inside the kernel")]
     ParallelBound {
         /// The iname.
         iname: Name,
         /// What its bounds need.
         bound: Name,
     },
-    /// A call does not fit the kernel that it calls.
-    #[error("`{instruction}` calls kernel `{function}` with {found} as its {place}; it takes {expected}")]
+    /// A call does not match the kernel that it calls.
+    #[error("`{instruction}` calls kernel `{function}` with {found} as its {place}; expected {expected}")]
     CallSite {
         /// The instruction.
         instruction: Name,
@@ -257,8 +256,8 @@ pub enum CheckError {
         /// The id.
         id: Name,
     },
-    /// An instruction names one that there is not.
-    #[error("`{instruction}` {relation} `{other}`, which is not an instruction of the kernel")]
+    /// An instruction names one that does not exist.
+    #[error("`{instruction}` {relation} `{other}`, which is not an instruction in the kernel")]
     UnknownInstruction {
         /// The instruction.
         instruction: Name,
@@ -267,14 +266,14 @@ pub enum CheckError {
         /// The name.
         other: Name,
     },
-    /// Instructions depend on each other in a circle.
-    #[error("instructions {} depend on each other in a circle; remove one of the dependencies", Names(.instructions))]
+    /// Instructions form a dependency cycle.
+    #[error("instructions {} form a dependency cycle; remove one of the dependencies", Names(.instructions))]
     DependencyCycle {
         /// The instructions.
         instructions: Vec<Name>,
     },
-    /// The schedule has an instruction twice, or not at all. Our mistake, not the user's.
-    #[error("the schedule of `{kernel}` has `{instruction}` {count} times; please report this")]
+    /// The schedule has an instruction twice, or not at all. This is a bug in the compiler.
+    #[error("the schedule of `{kernel}` has `{instruction}` {count} times; this is a bug in the compiler, please report it")]
     Misplaced {
         /// The kernel.
         kernel: Name,
@@ -283,7 +282,7 @@ pub enum CheckError {
         /// How often it is there.
         count: usize,
     },
-    /// The solver has no answer.
+    /// The solver failed.
     #[error("cannot check this kernel: {0}")]
     Isl(#[from] IslError),
 }

@@ -1,4 +1,4 @@
-//! Inames and ids: known, active where they are used, on one axis each.
+//! Checks that inames and ids are known, active where they are used, and on one axis each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +48,7 @@ fn check_ids(facts: &Facts<'_>) -> Result<(), CheckError> {
     Ok(())
 }
 
-/// At most one tag says where an iname runs; `unr` may stand beside `ilp`.
+/// At most one tag says where an iname runs; `unr` may accompany `ilp`.
 fn check_tags(facts: &Facts<'_>) -> Result<(), CheckError> {
     for (name, iname) in &facts.kernel.inames {
         let placing = |tag: &&InameTag| !matches!(tag, InameTag::Name(_) | InameTag::UnrollHint | InameTag::Ordered | InameTag::Loop);

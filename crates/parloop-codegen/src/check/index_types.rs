@@ -24,7 +24,7 @@ pub(super) fn check(program: &Program, facts: &Facts<'_>) -> Result<(), CheckErr
         }
         for index in indices.into_iter().filter(|index| !is_plain(facts, index)) {
             let reader = reader.get_or_insert_with(|| TypeReader::new(program, facts.kernel));
-            // An index without a type yet is for inference to complain about.
+            // Inference reports indices without a type.
             let Ok(found) = reader.type_of(index) else { continue };
             if !matches!(&found, Type::Scalar(dtype) if dtype.is_integer()) {
                 let (index, instruction) = (index.to_string(), instruction.id.clone());

@@ -1,5 +1,5 @@
-//! Integer expressions that are not affine, by cases that are: `min`, `max`, `abs`, `if`, and `//` and `%` by a parameter. What is left, such as a
-//! product of two names, is an integer of which nothing is known.
+//! Integer expressions that are not affine, split into affine cases: `min`, `max`, `abs`, `if`, and `//` and `%` by a parameter. Other
+//! parts, such as a product of two names, are unknown integers.
 
 use parloop_analysis::access::constraints_of;
 use parloop_analysis::facts::Facts;
@@ -7,7 +7,7 @@ use parloop_ir::affine::to_affine;
 use parloop_ir::syntax::{BinaryOp, CompareOp, Expr, UnaryOp};
 use parloop_isl::{Affine, Constraint, Name};
 
-/// More cases than these are not told apart.
+/// The maximum number of cases.
 const MOST_CASES: usize = 128;
 /// An iname of at most so many values makes a case for each in a product.
 const MOST_FACTORS: i64 = 32;
@@ -132,8 +132,8 @@ impl<'a, 'k> Cases<'a, 'k> {
         value
     }
 
-    /// Adds what is known of products: `x*m` and `y*m` are at least `m` apart where `x < y`, so that `i*m + j` is inside of `n*m`.
-    /// `holds` tells whether an expression is not negative in all cases.
+    /// Adds what is known of products: `x*m` and `y*m` are at least `m` apart where `x < y`, so that `i*m + j` is inside `n*m`. `holds`
+    /// tells whether an expression is not negative in all cases.
     pub(super) fn relate<E>(&mut self, holds: impl Fn(&Affine, &Self) -> Result<bool, E>) -> Result<(), E> {
         for (left, right, value) in self.products.clone() {
             if holds(&left, self)? && holds(&right, self)? {
@@ -218,7 +218,7 @@ fn equal(left: &Affine, right: &Affine) -> Option<Constraint> {
     left.sub(right).ok().map(Constraint::zero)
 }
 
-/// Whether the constraints of a condition say all that it says.
+/// Whether the constraints express a condition exactly.
 pub(super) fn is_whole(facts: &Facts<'_>, condition: &Expr, value: bool) -> bool {
     let is_integer = |expr: &Expr| to_affine(expr).is_some_and(|affine| affine.names().iter().all(|name| facts.is_integer(name)));
     match (condition, value) {

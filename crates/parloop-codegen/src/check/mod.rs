@@ -25,10 +25,10 @@ use parloop_ir::syntax::LoopKernel;
 
 use crate::schedule::Schedule;
 
-/// Checks a kernel of the program that is typed and realised and has no schedule yet; gives what is left to check of its indices.
+/// Checks a typed and realised kernel before it is scheduled; returns the remaining index checks.
 ///
 /// # Errors
-/// The first mistake that is found.
+/// The first error.
 pub fn before_schedule(program: &Program, kernel: &LoopKernel) -> Result<Bounds, CheckError> {
     let facts = Facts::of(kernel);
     inames::check(program, &facts)?;
@@ -43,17 +43,17 @@ pub fn before_schedule(program: &Program, kernel: &LoopKernel) -> Result<Bounds,
     bounds::check(&facts, program.entrypoints.contains(&kernel.name))
 }
 
-/// Checks what only a schedule shows, of a kernel of the program; gives the orders that may be lost, which only the data knows, and what its
-/// options make a warning.
+/// Checks what only a schedule shows, of a kernel of the program; gives the orders that may be lost, depending on the data, and the errors
+/// that its options turn into warnings.
 ///
 /// # Errors
-/// The first mistake that is found.
-pub fn after_schedule(program: &Program, schedule: &Schedule) -> Result<Found, CheckError> {
+/// The first error.
+pub fn after_schedule(program: &Program, schedule: &Schedule) -> Result<ScheduleFindings, CheckError> {
     let facts = Facts::of_typed(program, &schedule.kernel);
     placed::check(schedule)?;
     placed::check_axes(program, schedule, &facts)?;
     let is_lenient = schedule.kernel.options.is_lenient();
-    let mut found = Found::default();
+    let mut found = ScheduleFindings::default();
     match definitions::check_order(schedule, &facts) {
         Err(error @ CheckError::MissingDefinition { .. }) if is_lenient => found.warnings.push(error),
         checked => checked?,
@@ -69,9 +69,9 @@ pub fn after_schedule(program: &Program, schedule: &Schedule) -> Result<Found, C
 
 /// What is found of a schedule that is not an error.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Found {
-    /// Orders of instances that may be lost: only the data knows.
+pub struct ScheduleFindings {
+    /// Orders of instances that may be lost, depending on the data.
     pub doubts: BTreeSet<Doubt>,
-    /// What is an error unless the options of the kernel say that it does no harm.
+    /// Errors that the options of the kernel turn into warnings.
     pub warnings: Vec<CheckError>,
 }

@@ -1,4 +1,4 @@
-//! A schedule keeps the order of every two instances that depend on each other; what only the data knows is a doubt.
+//! Checks that a schedule keeps the order of dependent instances; data-dependent cases are doubts.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use parloop_analysis::sequence::Node;
 use parloop_isl::Name;
 
 use super::CheckError;
-use crate::schedule::{Schedule, Step};
+use crate::schedule::{Schedule, ScheduleItem};
 
 /// Compares the schedule with the kernel as created.
 pub(super) fn check(schedule: &Schedule, facts: &Facts<'_>) -> Result<BTreeSet<Doubt>, CheckError> {
@@ -37,12 +37,12 @@ fn is_silenced(facts: &Facts<'_>, instruction: &Name) -> bool {
     })
 }
 
-fn add_steps(schedule: &Schedule, steps: &[Step], paths: &mut Paths) {
+fn add_steps(schedule: &Schedule, steps: &[ScheduleItem], paths: &mut Paths) {
     let mut place = 0;
     for step in steps {
         match step {
-            Step::Launch(index) => add_nodes(&schedule.launches[*index].body, &mut place, paths),
-            Step::Loop { iname, body } => {
+            ScheduleItem::Launch(index) => add_nodes(&schedule.launches[*index].body, &mut place, paths),
+            ScheduleItem::Loop { iname, body } => {
                 paths.enter(place, iname);
                 add_steps(schedule, body, paths);
                 paths.leave();

@@ -1,4 +1,4 @@
-//! Of two instructions that use a variable, one of which writes it, it is said which comes first.
+//! Checks that the order of two instructions that use a variable, one of which writes it, is specified.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Every instruction has one place in the schedule and uses the hardware axes of its launch.
+//! Checks that every instruction appears once in the schedule and uses the hardware axes of its launch.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -29,7 +29,7 @@ pub(super) fn check(schedule: &Schedule) -> Result<(), CheckError> {
     Ok(())
 }
 
-/// An instruction that is not spread over an axis is run by all work items along it: they would all write to the same place.
+/// An instruction that does not use an axis runs on all work items along it: they would all write to the same element.
 pub(super) fn check_axes(program: &Program, schedule: &Schedule, facts: &Facts<'_>) -> Result<(), CheckError> {
     for launch in &schedule.launches {
         let groups = (0u8..).zip(&launch.groups).map(|(axis, _)| Placement::Group(axis));

@@ -1,17 +1,17 @@
-//! Data of a kernel as code has it: how it is held, and how many copies there are.
+//! Data of a kernel in code: its storage and its copies.
 
 use parloop_ir::layout::Axis;
 use parloop_ir::syntax::{AddressSpace, Expr, Type};
 use parloop_isl::Name;
 
-/// How data is held.
+/// How data is stored.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Storage {
     /// A variable that is one number.
     Number,
     /// A pointer, or an array without axes of its own: one index.
     Flat,
-    /// Arrays of their own for the indices along the `sep` axes, of those lengths.
+    /// Separate arrays for the indices along the `sep` axes, of those lengths.
     Separate(Vec<u64>),
 }
 

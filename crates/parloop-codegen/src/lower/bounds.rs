@@ -1,5 +1,5 @@
-//! What domains say of loops and conditions: the limits of an iname inside the loops around it, and what of an instruction's domain
-//! these loops do not see to. The solver is asked only where a look at the constraints does not tell.
+//! Loop bounds and conditions from domains: the bounds of an iname inside the loops around it, and the conditions of an instruction's
+//! domain that these loops do not ensure. The solver is used only if the constraints do not show the answer directly.
 
 use std::collections::BTreeSet;
 
@@ -87,7 +87,7 @@ impl Range {
 /// The limits of an iname that the host loops over, in terms of the parameters and of the host loops `around` it.
 ///
 /// # Errors
-/// When the solver has no answer.
+/// If the solver fails.
 pub fn host_limits(kernel: &LoopKernel, iname: &Name, around: &[Name]) -> Result<Bounds, IslError> {
     let domain = kernel.domain_of(&[iname.clone()].into())?.to_params(around);
     domain.project_onto(std::slice::from_ref(iname))?.bounds(iname)
@@ -242,7 +242,7 @@ impl Scope<'_> {
         Ok(())
     }
 
-    /// The first and the last constant value of an iname that is to be written out, if they are constants.
+    /// The first and the last constant value of an iname that is to be unrolled, if they are constants.
     pub(super) fn constant_range(&mut self, iname: &Name, around: &BTreeSet<Name>) -> Result<Option<(i64, i64)>, LowerError> {
         let range = self.range(iname, around)?;
         if let Some(found) = range.constants() {
@@ -335,7 +335,7 @@ impl Scope<'_> {
                 Some((step, rest)) => start.add(&Affine::modulo(&rest.sub(&start)?, *step)?)?,
             })?);
         }
-        extreme(Routine::Max, values).ok_or_else(|| self.refused("a loop without a beginning"))
+        extreme(Routine::Max, values).ok_or_else(|| self.refused("a loop without a lower bound"))
     }
 
     /// The value behind the largest one of a loop.
@@ -345,7 +345,7 @@ impl Scope<'_> {
             let behind = bound.affine.add(&Affine::constant(bound.divisor))?;
             values.push(self.affine(&Affine::floor(&behind, bound.divisor)?)?);
         }
-        extreme(Routine::Min, values).ok_or_else(|| self.refused("a loop without an end"))
+        extreme(Routine::Min, values).ok_or_else(|| self.refused("a loop without an upper bound"))
     }
 }
 
@@ -463,7 +463,7 @@ pub(super) fn loop_type(index: DType, first: &Value, end: &Value) -> Type {
     }
 }
 
-/// Whether a value is an integer that stands in the text, of any type.
+/// Whether a value is an integer literal, of any type.
 pub(super) fn is_empty(first: &Value, end: &Value) -> bool {
     matches!((&first.kind, &end.kind), (ValueKind::Int(first), ValueKind::Int(end)) if first >= end)
 }

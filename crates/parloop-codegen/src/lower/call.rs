@@ -1,4 +1,4 @@
-//! Calls: what callables say becomes values and statements; parts of arrays become pointers; kernels that are called get a function.
+//! Calls: what callables emit becomes values and statements; array parts become pointers; called kernels get a function.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use parloop_isl::Name;
 use super::LowerError;
 use super::array::{Array, Storage};
 use super::launch::called_function;
+use super::location::Location;
 use super::number::{self, Typed};
-use super::place::Place;
 use super::scope::Scope;
 use super::tree::{Declaration, Op, Statement, Value, ValueKind};
 
@@ -90,7 +90,7 @@ impl Scope<'_> {
         let parts: &[Expr] = match rhs {
             Expr::Tuple(parts) => parts,
             other if results.len() == 1 => std::slice::from_ref(other),
-            _ => return Err(self.refused("several results of what is not a call")),
+            _ => return Err(self.refused("an instruction with several results that is not a call")),
         };
         let values = parts.iter().map(|part| self.expr(part)).collect::<Result<Vec<_>, _>>()?;
         self.store_all(results, values)
@@ -119,11 +119,11 @@ impl Scope<'_> {
 
     fn callable(&mut self, call: &Call) -> Result<Arc<dyn Callable>, LowerError> {
         let Some(callable) = self.program.callables.get(&call.function) else {
-            return Err(self.refused(format!("the call of `{}`, which is not known,", call.function)));
+            return Err(self.refused(format!("the call to the unknown function `{}`", call.function)));
         };
         let callable = callable.clone();
         if !callable.is_ready() {
-            return Err(self.refused(format!("the call of `{}`, whose types are not known,", call.function)));
+            return Err(self.refused(format!("the call to `{}`, whose types are unknown,", call.function)));
         }
         if callable.kernel().is_some() {
             let name = callable.name_in_target().unwrap_or(&call.function).clone();
@@ -145,9 +145,10 @@ impl Scope<'_> {
             Emitted::Address(id) => self.address(id, code)?,
             Emitted::IndexOf { id, lanes } => {
                 let Some(Expr::Subscript(array, indices)) = code.argument(id).cloned() else {
-                    return Err(self.refused("the place of what is not an element"));
+                    return Err(self.refused("the address of an expression that is not an element"));
                 };
-                let name = array.written_name().cloned().ok_or_else(|| self.refused("the place of what is not an element"))?;
+                let name =
+                    array.written_name().cloned().ok_or_else(|| self.refused("the address of an expression that is not an element"))?;
                 let value = self.index_of(&name, &indices, *lanes)?;
                 Typed::strong(value).to(ty)
             }
@@ -165,11 +166,11 @@ impl Scope<'_> {
                 let (left, right) = (Typed::strong(left).to(ty), Typed::strong(right).to(ty));
                 self.apply(*op, Typed::strong(left), Typed::strong(right))?.settle()
             }
-            Emitted::Tuple(_) => return Err(self.refused("several values as one")),
+            Emitted::Tuple(_) => return Err(self.refused("a call with several results inside an expression")),
         })
     }
 
-    /// Tells shadow memory of the parts of arrays that are arguments, and of those that are results. One that is both is passed once.
+    /// Records in shadow memory the parts of arrays that are arguments, and of those that are results. One that is both is passed once.
     fn touch_parts(&mut self, code: &CallCode<'_>) -> Result<(), LowerError> {
         let args = code.call.args.iter().chain(code.call.keywords.iter().map(|(_, arg)| arg));
         for (expr, writes) in args.map(|arg| (arg, false)).chain(code.results.iter().map(|result| (result, true))) {
@@ -205,7 +206,7 @@ impl Scope<'_> {
         let found = infer::part(self.kernel, part).map_err(|error| self.refused(error.to_string()))?;
         let array = self.array(&part.array)?.clone();
         if matches!(array.storage, Storage::Separate(_)) {
-            return Err(self.refused(format!("a part of `{}`, whose arrays are separate,", part.array)));
+            return Err(self.refused(format!("a part of `{}`, which consists of separate arrays,", part.array)));
         }
         let mut begin = self.flat(&array, &found.begin)?;
         if let Some(ok) = number::join(Op::And, self.part_checks(part, access, &array)?) {
@@ -216,7 +217,7 @@ impl Scope<'_> {
         Ok(self.pointer(&array, begin))
     }
 
-    /// Checks that the first and the last element of a part are inside of its array.
+    /// Checks that the first and the last element of a part are inside its array.
     fn part_checks(&mut self, part: &SubArray, access: &Expr, array: &Array) -> Result<Vec<Value>, LowerError> {
         // In checked mode the callee checks what it does with the part.
         let Some(axes) = self.guarded.get(access).cloned() else { return Ok(Vec::new()) };
@@ -262,7 +263,7 @@ impl Scope<'_> {
     /// The address of a result that is a number; by way of a variable where the callee writes another type.
     fn address(&mut self, id: &ArgId, code: &mut CallCode<'_>) -> Result<Value, LowerError> {
         let expr = code.argument(id).cloned().ok_or_else(|| self.refused(format!("a call without {id}")))?;
-        let Place { value: place, checks } = self.place(&expr)?;
+        let Location { value: place, checks } = self.place(&expr)?;
         match code.ty(id) {
             Some(ty) if ty != place.ty || !checks.is_empty() => {
                 let name = self.names.make("result");
@@ -310,7 +311,7 @@ impl Scope<'_> {
         }
     }
 
-    /// A name that is not a variable of the kernel but a constant of the target's.
+    /// A name that is not a variable of the kernel but a constant of the target.
     pub(super) fn symbol(&mut self, name: &Name) -> Result<Value, LowerError> {
         match parloop_ir::functions::symbol(self.program, Some(self.target), name)? {
             Some(symbol) => Ok(Value::new(symbol.ty, ValueKind::Text(symbol.text))),

@@ -1,8 +1,8 @@
 //! The work items of a group as loops, for targets that run a group on one thread.
 //!
-//! Between two barriers each work item may run by itself, so the steps between them stand in loops over the local axes, the first axis
-//! innermost. A sequential loop without barriers goes around the innermost of them where memory is then read in order. A private value
-//! that lives longer than the loop over its work items becomes an array over them.
+//! Between two barriers each work item may run by itself, so the steps between them are in loops over the local axes, the first axis
+//! innermost. A sequential loop without barriers goes around the innermost of them where memory is then read in order. A private value that
+//! lives longer than the loop over its work items becomes an array over them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -59,7 +59,7 @@ struct Arranger<'a> {
     inames: BTreeMap<u8, BTreeSet<Name>>,
     /// The first axis that is a loop; those before it are lanes.
     first: u8,
-    /// Whether barriers leave a trace.
+    /// Whether barriers are marked.
     marks: bool,
 }
 

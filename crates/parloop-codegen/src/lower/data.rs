@@ -1,4 +1,4 @@
-//! Arguments and temporaries: how they are passed and declared, and where their elements are.
+//! Arguments and temporaries: how they are passed, declared and addressed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -8,7 +8,7 @@ use parloop_ir::syntax::{AddressSpace, Argument, ArgumentKind, Initializer, Layo
 use parloop_isl::Name;
 
 use super::array::{Array, Storage};
-use super::place::{constant, separate_name};
+use super::location::{constant, separate_name};
 use super::scope::Scope;
 use super::shared::Shared;
 use super::tree::{Declaration, Param, ParamSource, Statement, Table, Value, ValueKind, mentions, value_param};
@@ -89,7 +89,7 @@ impl Data {
         let name = &temporary.name;
         let ty = typed(name, temporary.ty.as_ref())?;
         if temporary.layout.offset != Offset::Zero {
-            let what = format!("temporary `{name}` has an offset; declare it without");
+            let what = format!("temporary `{name}` has an offset; declare it without one");
             return Err(LowerError::Unsupported { target, what });
         }
         let space = temporary.space.unwrap_or(AddressSpace::Private);
@@ -111,7 +111,7 @@ impl Data {
             if let Some(block) = &temporary.base_storage {
                 if temporary.initializer.is_some() {
                     let what =
-                        format!("temporary `{name}`, which shares memory with others, has initial values; set them by an instruction");
+                        format!("temporary `{name}`, which shares memory with others, has initial values; assign them in an instruction");
                     return Err(LowerError::Unsupported { target, what });
                 }
                 self.block(block, space).parts.push((name.clone(), ty));
@@ -120,7 +120,7 @@ impl Data {
         }
         let size = static_size(name, &temporary.layout, space)?;
         if temporary.initializer.is_some() && temporary.base_storage.is_some() {
-            let what = format!("temporary `{name}`, which shares memory with others, has initial values; set them by an instruction");
+            let what = format!("temporary `{name}`, which shares memory with others, has initial values; assign them in an instruction");
             return Err(LowerError::Unsupported { target, what });
         }
         if let Some(block) = &temporary.base_storage {
@@ -131,7 +131,7 @@ impl Data {
         }
         if let Some(initializer) = &initializer {
             if space == AddressSpace::Local {
-                let what = format!("temporary `{name}` in local memory has initial values; set them by an instruction");
+                let what = format!("temporary `{name}` in local memory has initial values; assign them in an instruction");
                 return Err(LowerError::Unsupported { target, what });
             }
             let table = shared.table(kernel, &apart(kernel, format!("{name}_init")), initializer);
@@ -248,7 +248,7 @@ fn declare_block(name: &Name, block: &Block, body: &mut Vec<Statement>) {
 
 fn array(name: &Name, code_name: &Name, ty: Type, space: AddressSpace, layout: &Layout, storage: Storage) -> Result<Array, LowerError> {
     let axes = match layout.axes(name) {
-        // Of an array whose shape nobody knows, one index is the place in memory.
+        // For an array of unknown shape, a single index is the position in memory.
         Err(LayoutError::UnknownAxes { .. }) => vec![Axis::Stride(parloop_ir::syntax::Expr::int(1))],
         axes => axes?,
     };
@@ -309,7 +309,7 @@ impl Shared {
     }
 }
 
-/// The initial values of a temporary as they lie in its memory; `bytes` of what is given are in C order.
+/// The initial values of a temporary in its memory layout; `bytes` are given in C order.
 fn in_memory_order(temporary: &Temporary, target: Target) -> Result<Option<Initializer>, LowerError> {
     let Some(given) = &temporary.initializer else { return Ok(None) };
     let (name, shape) = (&temporary.name, &given.shape);
@@ -412,7 +412,7 @@ fn all_indices(lengths: &[u64]) -> Vec<Vec<u64>> {
 }
 
 impl Scope<'_> {
-    /// Arrays of unknown extent are as long as a call finds them.
+    /// Each call determines the length of arrays of unknown extent.
     pub(super) fn find_lengths(&mut self) {
         for argument in &self.kernel.arguments {
             let ArgumentKind::Array { layout, .. } = &argument.kind else { continue };
@@ -425,7 +425,7 @@ impl Scope<'_> {
     }
 }
 
-/// The strides, offsets and lengths that a call finds, as far as the body uses them.
+/// The strides, offsets and lengths that a call determines, if the body uses them.
 pub(super) fn hidden_params(kernel: &LoopKernel, body: &[Statement]) -> Vec<Param> {
     let mut params = Vec::new();
     for argument in &kernel.arguments {
@@ -448,7 +448,7 @@ pub(super) fn hidden_params(kernel: &LoopKernel, body: &[Statement]) -> Vec<Para
     params
 }
 
-/// The temporaries in global memory, as far as the body uses them.
+/// The temporaries in global memory that the body uses.
 pub(super) fn temporary_params(kernel: &LoopKernel, body: &[Statement]) -> Result<Vec<Param>, LowerError> {
     let mut params: Vec<Param> = Vec::new();
     for temporary in kernel.temporaries.values().filter(|temporary| is_global(temporary)) {

@@ -1,4 +1,4 @@
-//! The domains of a kernel by iname, joined once for each question.
+//! The domains of a kernel by iname, with cached joins.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -7,7 +7,7 @@ use parloop_isl::{Name, Set};
 
 use super::LowerError;
 
-/// The domains of a kernel by iname, and joins of them that were asked for.
+/// The domains of a kernel by iname, and cached joins of them.
 pub(super) struct Domains<'a> {
     kernel: &'a LoopKernel,
     home: HashMap<&'a Name, usize>,

@@ -1,4 +1,4 @@
-//! Why a kernel has no code.
+//! Why code cannot be generated for a kernel.
 
 use parloop_analysis::sequence::Names;
 use parloop_device::DType;
@@ -11,18 +11,18 @@ use parloop_isl::{IslError, Name};
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LowerError {
-    /// A question about domains has no answer.
-    #[error("cannot write the loops of this kernel: {0}")]
+    /// A query about domains failed.
+    #[error("cannot generate the loops of this kernel: {0}")]
     Isl(#[from] IslError),
-    /// A layout does not say where elements are.
+    /// A layout does not determine where elements are.
     #[error(transparent)]
     Layout(#[from] LayoutError),
-    /// A function cannot be called so.
+    /// A function cannot be called in this way.
     #[error(transparent)]
     Callable(#[from] CallableError),
-    /// Loops that are written out make more code than a compiler takes.
+    /// Unrolled loops make more code than a compiler can handle.
     #[error(
-        "iname `{iname}` is to be written out ({how}) for {times} values, which makes {statements} statements or private copies, but a kernel has at most {most} of them; split it and tag the inner part alone, such as `split_iname {iname} 16 inner_tag=unr`"
+        "iname `{iname}` is unrolled ({how}) for {times} values, which makes {statements} statements or private copies, but a kernel can have at most {most}; split it and tag only the inner part, such as `split_iname {iname} 16 inner_tag=unr`"
     )]
     TooManyCopies {
         /// The iname.
@@ -33,11 +33,11 @@ pub enum LowerError {
         times: i128,
         /// The statements that this makes.
         statements: i128,
-        /// The most that are made.
+        /// The maximum.
         most: u64,
     },
-    /// A name that means something else in the target's language.
-    #[error("{what} `{name}` cannot have that name, which means something else in {target}; rename it")]
+    /// A name that is reserved in the target's language.
+    #[error("{what} `{name}` cannot have that name, which is reserved in {target}; rename it")]
     ReservedName {
         /// The name.
         name: Name,
@@ -46,29 +46,29 @@ pub enum LowerError {
         /// The target.
         target: Target,
     },
-    /// A temporary that no stack has room for.
+    /// A temporary that does not fit on the stack.
     #[error(
-        "temporary `{name}` takes {bytes} bytes of each thread's own memory{}, but at most {most} are there; make it smaller, by a split of the loops whose values it has copies for, or put it in global memory with `set_temporary_address_space {name} global`",
-        if all > bytes { format!(", which with others makes {all}") } else { String::new() }
+        "temporary `{name}` takes {bytes} bytes of each thread's private memory{}, but at most {most} are available; make it smaller by splitting the loops along which it is copied, or put it in global memory with `set_temporary_address_space {name} global`",
+        if all > bytes { format!(", {all} with the others") } else { String::new() }
     )]
     TooMuchPrivate {
         /// The temporary.
         name: Name,
-        /// What it takes.
+        /// Its size in bytes.
         bytes: u64,
-        /// What it takes together with those before it.
+        /// Its size together with those before it.
         all: u64,
-        /// The most that they may take.
+        /// The maximum size.
         most: u64,
     },
     /// The program has no kernel of that name, or no schedule for it.
-    #[error("kernel `{kernel}` is not scheduled: prepare the program before code is made of it")]
+    #[error("kernel `{kernel}` is not scheduled; prepare the program before generating code")]
     NotScheduled {
         /// The kernel.
         kernel: Name,
     },
     /// A name is neither an iname in scope nor data.
-    #[error("instruction `{instruction}`: `{name}` is neither an argument, a temporary nor an iname around it")]
+    #[error("instruction `{instruction}`: `{name}` is not an argument, a temporary or an iname around it")]
     UnknownName {
         /// The instruction.
         instruction: Name,
@@ -76,13 +76,13 @@ pub enum LowerError {
         name: Name,
     },
     /// A name has no type.
-    #[error("`{name}` has no type: infer types before code is made")]
+    #[error("`{name}` has no type; infer types before generating code")]
     Untyped {
         /// The name.
         name: Name,
     },
     /// Two classes have one name.
-    #[error("two different classes of objects are named `{name}`; their functions in C would be the same: give one another name")]
+    #[error("two different classes of objects are named `{name}`; their C functions would have the same names; rename one of them")]
     SameClass {
         /// The name.
         name: Name,
@@ -99,23 +99,23 @@ pub enum LowerError {
         /// The fields it has.
         fields: Vec<Name>,
     },
-    /// Something that an expression may not have any more.
-    #[error("instruction `{instruction}`: {what} cannot be written as code")]
+    /// An expression that should not exist after preparation.
+    #[error("instruction `{instruction}`: cannot generate code for {what}")]
     NotLowerable {
         /// The instruction.
         instruction: Name,
         /// What it is.
         what: String,
     },
-    /// A loop that is to be written out has no constant number of iterations.
-    #[error("iname `{iname}` is to be written out ({tag}), but its values are not constants; fix its parameters, or tag it otherwise")]
+    /// A loop that is to be unrolled has no constant number of iterations.
+    #[error("iname `{iname}` is unrolled ({tag}), but its bounds are not constants; fix its parameters, or choose another tag")]
     NotConstantLoop {
         /// The iname.
         iname: Name,
         /// Its tag.
         tag: String,
     },
-    /// A loop goes on for ever.
+    /// An unbounded loop.
     #[error("iname `{iname}` has no {which} in its domain")]
     Unbounded {
         /// The iname.

@@ -1,4 +1,4 @@
-//! Expressions as typed values. Integer `//` and `%` go towards minus infinity, `/` of integers is a floating-point number.
+//! Expressions as typed values. Integer `//` and `%` round towards minus infinity, `/` of integers gives a floating-point number.
 
 use parloop_device::DType;
 use parloop_ir::promote::{promote_division, real_of};
@@ -9,9 +9,9 @@ use super::number::{self, Typed};
 use super::scope::Scope;
 use super::tree::{Declaration, Op, Routine, Statement, Value, ValueKind};
 
-/// So many operators of a long sum or product stand in one expression of the code: compilers go down it by recursion.
+/// The maximum number of operators of a long sum or product in one expression of the code: compilers recurse on it.
 const LONGEST_PART: usize = 64;
-/// So many where parts cannot be computed in front.
+/// The maximum where parts cannot be computed beforehand.
 const LONGEST_BRANCH: usize = 500;
 /// Powers up to this one are written as products.
 const LARGEST_PRODUCT: i128 = 8;
@@ -49,8 +49,8 @@ impl Scope<'_> {
             }
             Expr::Slice(_) => Err(self.refused("a slice outside a call")),
             Expr::SubArray(_) => Err(self.refused("a part of an array outside a call")),
-            Expr::Reduction(_) => Err(self.refused("a reduction that is not realised")),
-            Expr::Tuple(_) => Err(self.refused("a tuple as one value")),
+            Expr::Reduction(_) => Err(self.refused("a reduction that has not been realised")),
+            Expr::Tuple(_) => Err(self.refused("a tuple as a single value")),
         }
     }
 
@@ -63,7 +63,7 @@ impl Scope<'_> {
     ) -> Result<Typed, LowerError> {
         if self.conditional > 0 && chain.rest.len() > LONGEST_BRANCH {
             let what = format!(
-                "a sum or product of {} operands in a branch of `if` or behind `and` or `or` (at most {}; compute it in an instruction of its own)",
+                "a sum or product of {} operands in a branch of `if` or after `and` or `or` (at most {}; compute it in a separate instruction)",
                 chain.rest.len() + 1,
                 LONGEST_BRANCH + 1
             );
@@ -149,7 +149,7 @@ impl Scope<'_> {
             Literal::Int(value, None) => {
                 let fits = |dtype: DType| dtype.integer_range().is_some_and(|(least, most)| (least..=most).contains(value));
                 let dtype = [DType::I32, DType::I64, DType::U64].into_iter().find(|&dtype| fits(dtype));
-                let dtype = dtype.ok_or_else(|| self.refused(format!("the integer {value}, which is beyond 64 bits,")))?;
+                let dtype = dtype.ok_or_else(|| self.refused(format!("the integer {value}, which does not fit into 64 bits")))?;
                 Typed::weak(number::int(&dtype.into(), *value))
             }
             Literal::Float(bits, dtype) => {
@@ -161,7 +161,7 @@ impl Scope<'_> {
                 Typed { value, weak: dtype.is_none() && !self.kernel.options.loopy_arithmetic }
             }
             Literal::Bool(truth) => Typed::strong(Value::new(DType::Bool, ValueKind::Bool(*truth))),
-            Literal::Text(text) => return Err(self.refused(format!("the text '{text}'"))),
+            Literal::Text(text) => return Err(self.refused(format!("the string '{text}'"))),
         })
     }
 
@@ -248,7 +248,7 @@ impl Scope<'_> {
             }
             _ => number::unify(left, right),
         };
-        let dtype = left.ty.scalar().ok_or_else(|| self.refused("`//` or `%` of what is not a number"))?;
+        let dtype = left.ty.scalar().ok_or_else(|| self.refused("`//` or `%` of a value that is not a number"))?;
         if dtype.is_complex() {
             return Err(self.refused("`//` or `%` of complex numbers"));
         }
@@ -303,7 +303,7 @@ impl Scope<'_> {
         };
         let (base, exponent, weak) = number::unify(base, exponent);
         if base.ty.scalar().is_none() {
-            return Err(self.refused("a power of what is not a number"));
+            return Err(self.refused("a power of a value that is not a number"));
         }
         Ok(Typed { value: number::routine(Routine::Power, base, exponent), weak })
     }
@@ -317,13 +317,13 @@ impl Scope<'_> {
                 Some(before) => {
                     let (left, right, weak) = number::unify(before, operand);
                     if left.ty.scalar().is_none_or(DType::is_complex) {
-                        return Err(self.refused("the larger or smaller of values that have no order"));
+                        return Err(self.refused("`min` or `max` of values that cannot be ordered"));
                     }
                     Typed { value: number::routine(routine, left, right), weak }
                 }
             });
         }
-        found.ok_or_else(|| self.refused("`min` or `max` of nothing"))
+        found.ok_or_else(|| self.refused("`min` or `max` without arguments"))
     }
 
     fn choose(&mut self, parts: &[Expr; 3]) -> Result<Typed, LowerError> {
@@ -342,7 +342,7 @@ impl Scope<'_> {
         Ok(Typed { value: Value::new(ty, ValueKind::Choose(Box::new([condition, yes, no]))), weak })
     }
 
-    /// The value as one that may be written several times: as it is, or computed once in front of the instruction.
+    /// The value in a form that may be repeated: unchanged, or computed once before the instruction.
     fn repeatable(&mut self, value: Value, prefix: &str) -> Option<Value> {
         if is_simple(&value) {
             return Some(value);
@@ -350,7 +350,7 @@ impl Scope<'_> {
         (self.conditional == 0).then(|| self.once(value, prefix))
     }
 
-    /// The value, computed once in front of the instruction; as it is where it might not be computed at all.
+    /// The value, computed once before the instruction; unchanged if it might not be evaluated at all.
     pub(super) fn once(&mut self, value: Value, prefix: &str) -> Value {
         if self.conditional > 0 || is_simple(&value) {
             return value;
@@ -385,7 +385,7 @@ impl Scope<'_> {
         Value::new(real, ValueKind::Call(name.into(), vec![value]))
     }
 
-    /// Whether the value cannot be negative, as far as a glance tells.
+    /// Whether the value is obviously not negative.
     pub(super) fn is_not_negative(&self, value: &Value) -> bool {
         if value.ty.scalar().and_then(DType::integer_range).is_some_and(|(least, _)| least == 0) {
             return true;

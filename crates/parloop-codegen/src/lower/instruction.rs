@@ -6,8 +6,8 @@ use parloop_ir::syntax::{AddressSpace, Assignment, Atomicity, BinaryOp, CInstruc
 use parloop_isl::Name;
 
 use super::LowerError;
+use super::location::Location;
 use super::number::{self, Typed};
-use super::place::Place;
 use super::scope::Scope;
 use super::tidy;
 use super::tree::{AtomicChange, Op, Statement, Value, ValueKind};
@@ -16,7 +16,7 @@ impl Scope<'_> {
     /// The statements of an instruction.
     pub(super) fn run(&mut self, id: &Name) -> Result<Vec<Statement>, LowerError> {
         let Some(instruction) = self.instructions.get(id).map(|instruction| (*instruction).clone()) else {
-            return Err(LowerError::NotLowerable { instruction: id.clone(), what: "an instruction that the kernel does not have".into() });
+            return Err(LowerError::NotLowerable { instruction: id.clone(), what: "an instruction that is not in the kernel".into() });
         };
         self.instruction = id.clone();
         self.count_copy()?;
@@ -30,7 +30,7 @@ impl Scope<'_> {
             let computed = std::mem::replace(&mut self.hoisted, outside);
             predicates.push((computed, number::truth(value?)));
         }
-        // They have no order: those that read no memory go first, and one that reads where another read says goes behind that.
+        // They are unordered: those that read no memory go first, and one that depends on another read goes after it.
         predicates.sort_by_key(|(computed, condition)| {
             let inside = computed.iter().filter_map(|statement| match statement {
                 Statement::Declare(declaration) => declaration.value.as_ref(),
@@ -81,7 +81,7 @@ impl Scope<'_> {
 
     /// `lhs = value`; for a field of an object, a call of its setter.
     pub(super) fn store(&mut self, lhs: &Expr, value: Typed) -> Result<Vec<Statement>, LowerError> {
-        let Place { value: place, mut checks } = self.place(lhs)?;
+        let Location { value: place, mut checks } = self.place(lhs)?;
         checks.extend(self.touch(lhs, &place, true)?);
         let value = value.to(&place.ty);
         let statement = match (self.setter(lhs)?, place.kind) {
@@ -108,11 +108,11 @@ impl Scope<'_> {
     }
 
     fn atomic(&mut self, assignment: &Assignment) -> Result<Vec<Statement>, LowerError> {
-        let Place { value: place, mut checks } = self.place(&assignment.lhs)?;
+        let Location { value: place, mut checks } = self.place(&assignment.lhs)?;
         checks.extend(self.touch(&assignment.lhs, &place, true)?);
         let space = match assignment.lhs.written_name().map(|name| self.array(name)) {
             Some(Ok(array)) => array.space,
-            _ => return Err(self.refused("an atomic update of what is not an array")),
+            _ => return Err(self.refused("an atomic update of a variable that is not an array")),
         };
         let is_truth = place.ty.scalar() == Some(DType::Bool);
         let change = match added(&assignment.lhs, &assignment.rhs).filter(|_| !self.rounds(&place.ty, &assignment.rhs) && !is_truth) {
@@ -145,7 +145,7 @@ impl Scope<'_> {
         is_integer(stored) && !infer::type_of(self.program, self.kernel, value).is_ok_and(|ty| is_integer(&ty))
     }
 
-    /// Text in C, with the names that it uses bound to what they stand for.
+    /// C code, with its names bound to their values.
     fn c_code(&mut self, code: &CInstruction) -> Result<Vec<Statement>, LowerError> {
         let mut block = Vec::new();
         for (name, expr) in &code.bindings {
@@ -170,7 +170,7 @@ impl Scope<'_> {
     }
 }
 
-/// The statements where all conditions hold, each asked behind what is computed for it.
+/// The statements under all conditions, each evaluated after its inputs.
 fn conditioned(conditions: Vec<(Vec<Statement>, Value)>, mut statements: Vec<Statement>) -> Vec<Statement> {
     let mut together = Vec::new();
     for (computed, condition) in conditions.into_iter().rev() {

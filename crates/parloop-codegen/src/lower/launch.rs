@@ -22,14 +22,14 @@ use super::tree::{Axis, Function, FunctionKind, Op, ParamSource, Statement, Valu
 use super::{GlobalTemporary, LaunchCode, LowerError, Lowered, number, reserved};
 use crate::schedule::{Launch, Schedule};
 
-/// Makes the tree of an entry point and of all that it calls.
+/// Builds the tree of an entry point and of everything it calls.
 ///
 /// `schedules` has one for the entry and for each kernel that is called, by its name among the program's callables.
 ///
-/// Accesses of the entry point to the variables of `doubts` are watched in checked mode on a CPU.
+/// In checked mode on a CPU, accesses of the entry point to the variables of `doubts` are watched.
 ///
 /// # Errors
-/// What cannot be said in the target's language, by instruction, iname or temporary.
+/// If something cannot be expressed in the target's language.
 pub fn lower(
     program: &Program,
     entry: &Name,
@@ -141,13 +141,13 @@ pub(super) fn called_function(
     }
     let schedule = schedules.get(callable).ok_or_else(|| LowerError::NotScheduled { kernel: callable.clone() })?;
     let [launch] = schedule.launches.as_slice() else {
-        let what = format!("kernel `{callable}` has a global barrier, so that it cannot be called by another; inline it");
+        let what = format!("kernel `{callable}` has a global barrier, so another kernel cannot call it; inline it");
         return Err(LowerError::Unsupported { target, what });
     };
     let kernel = &schedule.kernel;
     reserved::check(kernel, target)?;
     if matches!(target, Target::C | Target::Ispc) && !launch.group_size.is_empty() {
-        let what = format!("kernel `{callable}`, which is called, has parallel inames of its own; inline it, or untag them");
+        let what = format!("the called kernel `{callable}` has parallel inames; inline it, or untag them");
         return Err(LowerError::Unsupported { target, what });
     }
     let mut scope = scope(program, schedules, schedule, target, shared);
@@ -209,7 +209,7 @@ fn not_negative(constraints: &[Constraint]) -> HashSet<Name> {
 }
 
 impl Scope<'_> {
-    /// Of an iname that the host loops over only that holds here which the host sees to.
+    /// For an iname of a host loop, only what the host ensures holds here.
     fn host_iname(&mut self, iname: &Name, around: &[Name]) -> Result<(), LowerError> {
         self.facts.extend(limit_facts(iname, &host_limits(self.kernel, iname, around)?)?);
         self.active.insert(iname.clone());
@@ -232,7 +232,7 @@ impl Scope<'_> {
         Ok(arranged.items)
     }
 
-    /// Private temporaries that are only used within an iname whose values run at once (`ilp`, `vec`) get a copy for each value.
+    /// Private temporaries that are only used within an iname whose values run concurrently (`ilp`, `vec`) get a copy for each value.
     fn copy_for_concurrent_inames(&mut self, launch: &Launch) -> Result<(), LowerError> {
         let runs_at_once = |iname: &Name| {
             let tags = self.kernel.inames.get(iname).map(|iname| &iname.tags);

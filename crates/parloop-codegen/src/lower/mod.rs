@@ -1,7 +1,8 @@
-//! From a scheduled kernel to a C-like tree: loops with bounds, conditions, places in memory, types of all values.
+//! From a scheduled kernel to a C-like tree: loops with bounds, conditions, memory locations, types of all values.
 //!
-//! `launch` makes functions; `nest` their statements; `bounds` asks the domains; `expr` and `place` make values; `cpu` turns the work
-//! items of a group into loops; `shadow` watches accesses; `reserved` knows names that are taken; `tidy` puts declarations and conditions where they read well.
+//! `launch` builds functions; `nest` their statements; `bounds` queries the domains; `expr` and `location` build values; `cpu` turns the
+//! work items of a group into loops; `shadow` watches accesses; `reserved` lists reserved names; `tidy` puts declarations and conditions
+//! where they read well.
 
 mod array;
 mod bounds;
@@ -13,15 +14,15 @@ mod error;
 mod expr;
 mod instruction;
 mod launch;
+mod location;
 mod nest;
 mod number;
-mod place;
 mod reserved;
 mod scope;
 mod shadow;
+mod shadow_access;
 mod shared;
 mod tidy;
-mod touch;
 pub mod tree;
 
 pub use bounds::host_limits;
@@ -57,39 +58,39 @@ pub struct GlobalTemporary {
     pub ty: Type,
     /// How many elements, in terms of the kernel's parameters.
     pub size: Expr,
-    /// The values that it has from the beginning.
+    /// Its initial values.
     pub initializer: Option<Initializer>,
 }
 
 /// The functions that keep shadow memory, in which accesses are watched.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShadowCode {
-    /// Empties it; before the first launch of a call.
+    /// Clears it, before the first launch of a call.
     pub begin: LaunchCode,
-    /// What follows is ordered behind what was; between two launches.
+    /// Orders what follows after what came before, between two launches.
     pub next: LaunchCode,
 }
 
 /// A kernel as a tree that a writer can print.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lowered {
-    /// For whom.
+    /// The target.
     pub target: Target,
-    /// What the text in front is written in.
+    /// The language of the preambles.
     pub language: Language,
-    /// Text of the user's and of functions, in front of all.
+    /// Preambles of the user and of functions.
     pub preambles: Vec<Preamble>,
     /// Tables of constants.
     pub tables: Vec<Table>,
-    /// Functions, each behind those that it calls.
+    /// Functions, each after those that it calls.
     pub functions: Vec<Function>,
     /// The functions that the host launches.
     pub launches: Vec<LaunchCode>,
     /// The temporaries that the host allocates.
     pub globals: Vec<GlobalTemporary>,
-    /// What each checked index is, such as `a[i, j], axis 0`.
+    /// A description of each checked index, such as `a[i, j], axis 0`.
     pub check_sites: Vec<String>,
-    /// In checked mode on a CPU, what accesses that only the data orders need.
+    /// In checked mode on a CPU, the functions that watch data-dependent accesses.
     pub shadow: Option<ShadowCode>,
 }
 
@@ -98,14 +99,14 @@ pub struct Lowered {
 pub struct Code {
     /// The whole source.
     pub text: String,
-    /// What it is compiled as where the target takes both: code for a CPU is C++ where a function that it calls is.
+    /// The language to compile it as: code for a CPU is C++ if a function that it calls is.
     pub language: Language,
-    /// The functions that the host launches; [`Schedule::steps`](crate::schedule::Schedule) says in which order.
+    /// The functions that the host launches; [`Schedule::steps`](crate::schedule::Schedule) gives their order.
     pub launches: Vec<LaunchCode>,
     /// The temporaries that the host allocates.
     pub globals: Vec<GlobalTemporary>,
-    /// What each checked index is, such as `a[i, j], axis 0`.
+    /// A description of each checked index, such as `a[i, j], axis 0`.
     pub check_sites: Vec<String>,
-    /// In checked mode on a CPU, what accesses that only the data orders need.
+    /// In checked mode on a CPU, the functions that watch data-dependent accesses.
     pub shadow: Option<ShadowCode>,
 }

@@ -11,7 +11,7 @@ use super::scope::Scope;
 use super::tree::{For, LoopHint, Op, Statement, Value, constant, mentions};
 use super::{LowerError, number, shadow, tidy};
 
-/// The most statements that a kernel has for instructions in loops that are written out: some seconds of a compiler's time.
+/// The maximum number of statements in unrolled loops of a kernel: some seconds of compile time.
 pub(super) const MOST_COPIES: u64 = 1 << 16;
 
 impl Scope<'_> {
@@ -23,7 +23,7 @@ impl Scope<'_> {
                 Item::Loop { iname, body } => statements.extend(self.sequential(iname, body)?),
                 Item::Axis { axis, iname, innermost, body } => statements.extend(self.axis(*axis, iname.as_ref(), *innermost, body)?),
                 Item::Run(id) => statements.extend(self.run(id)?),
-                // An item that is alone in its group waits for nobody; a compiler of OpenCL may fail on such a barrier behind a loop.
+                // A group of one item needs no barrier; an OpenCL compiler may fail on such a barrier after a loop.
                 Item::Barrier(_) if self.group_size.iter().all(|size| *size == 1) => {}
                 Item::Barrier(memory) => statements.push(Statement::Barrier(*memory)),
                 Item::Passed => statements.push(shadow::barrier()),
@@ -66,7 +66,7 @@ impl Scope<'_> {
         if copies == 1 { all(self) } else { self.copied(iname, "slabs", copies, body, &mut all) }
     }
 
-    /// What `write` makes of a body that stands in the code so many times, if that is not too often.
+    /// The result of `write` for a body that is repeated that many times, if that is not too often.
     fn copied(
         &mut self,
         iname: &Name,
@@ -87,7 +87,7 @@ impl Scope<'_> {
         written
     }
 
-    /// Counts a statement of a loop that is written out: together they may be too many where no loop alone is.
+    /// Counts a statement of a loop that is unrolled: together they may be too many where no loop alone is.
     pub(super) fn count_copy(&mut self) -> Result<(), LowerError> {
         self.shared.copies += u64::from(self.copies > 1);
         match &self.copied {

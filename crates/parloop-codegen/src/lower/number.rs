@@ -1,7 +1,7 @@
-//! Arithmetic of typed values: conversions, literals that take the type of what they meet, and folding of integers.
+//! Arithmetic of typed values: conversions, literals that take the type of their partner, and folding of integers.
 //!
-//! A value is *weak* when nothing but literals (and integers that meet floating-point literals) decided its type: it takes the type of
-//! its partner, or of what it is assigned to.
+//! A value is *weak* if only literals (and integers combined with floating-point literals) decided its type: it takes the type of its
+//! partner, or of what it is assigned to.
 
 use parloop_device::DType;
 use parloop_ir::promote::{meet, rank};
@@ -9,7 +9,7 @@ use parloop_ir::syntax::{CompareOp, Type, UnaryOp};
 
 use super::tree::{Op, Routine, Value, ValueKind};
 
-/// A value whose type may still follow what it meets.
+/// A value whose type may still follow its partner.
 #[derive(Clone, Debug)]
 pub(super) struct Typed {
     pub(super) value: Value,
@@ -34,7 +34,7 @@ impl Typed {
         convert(self.value, self.weak, ty)
     }
 
-    /// As it is, where nothing more decides.
+    /// The value itself, if nothing else decides.
     pub(super) fn settle(self) -> Value {
         self.value
     }
@@ -204,7 +204,7 @@ pub(super) fn truth(value: Value) -> Value {
     compare(CompareOp::NotEqual, value, zero)
 }
 
-/// All of them, or one of them (for [`Op::Or`]); `None` when nothing is left to ask.
+/// All of them, or one of them (for [`Op::Or`]); `None` if nothing is left to ask.
 pub(super) fn join(op: Op, conditions: impl IntoIterator<Item = Value>) -> Option<Value> {
     let neutral = ValueKind::Bool(op == Op::And);
     let mut joined: Option<Value> = None;

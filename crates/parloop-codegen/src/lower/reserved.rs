@@ -1,4 +1,4 @@
-//! Names that mean something else in the language of a target.
+//! Reserved names in the language of a target.
 
 use parloop_ir::syntax::{LoopKernel, Target};
 use parloop_isl::Name;
@@ -9,7 +9,7 @@ use super::LowerError;
 const C: &str = "auto break case char const continue default do double else enum extern float for goto if inline int long register restrict \
     return short signed sizeof static struct switch typedef union unsigned void volatile while bool true false asm typeof NULL NAN INFINITY \
     int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t ptrdiff_t intptr_t uintptr_t";
-/// What headers and compilers of C define besides.
+/// Other names that C headers and compilers define.
 const HOST: &str = "unix linux EOF errno stdin stdout stderr";
 const CPP: &str = "alignas alignof and and_eq bitand bitor catch class compl concept const_cast constexpr decltype delete dynamic_cast explicit \
     export friend mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public reinterpret_cast requires \
@@ -20,14 +20,14 @@ const OPENCL: &str = "kernel global local constant private half uchar ushort uin
 const ISPC: &str = "uniform varying foreach foreach_active foreach_tiled foreach_unique launch sync task export soa unmasked new delete cif cfor \
     cwhile cdo cbreak ccontinue creturn programIndex programCount taskIndex taskCount int8 int16 int32 int64 uint8 uint16 uint32 uint64 \
     float16 half reference";
-/// Functions of C's library, of which a function on the host cannot have the name.
+/// C library functions, whose names a host function cannot have.
 const FUNCTIONS: &str = "main abs labs div exit abort atexit malloc calloc realloc free rand srand qsort exp exp2 expm1 log log2 log10 log1p pow sqrt \
     cbrt hypot sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh erf erfc tgamma lgamma ceil floor trunc rint fabs fmin \
     fmax fmod fma ldexp frexp modf j0 j1 jn y0 y1 yn copysign nan signbit isnan isinf isfinite memcpy memset memmove";
 /// Types of OpenCL that have vectors, which have a number behind.
 const VECTORS: [&str; 11] = ["char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float", "double", "half"];
 
-/// That no name of the kernel means something else.
+/// Checks that no name of the kernel is reserved.
 pub(super) fn check(kernel: &LoopKernel, target: Target) -> Result<(), LowerError> {
     let arguments = kernel.arguments.iter().map(|argument| (&argument.name, "argument"));
     let temporaries = kernel.temporaries.keys().map(|name| (name, "temporary"));

@@ -1,4 +1,4 @@
-//! What is known at a place of a function that is being lowered. What can be asked of it is in the files that answer.
+//! The state at a point of a function that is being lowered. Its queries are in the files that answer them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use super::shadow::Shadow;
 use super::shared::{Schedules, Shared};
 use super::tree::{Statement, Value};
 
-/// What is known at a place of a function that is being lowered.
+/// The state at a point of a function that is being lowered.
 pub(super) struct Scope<'a> {
     pub(super) program: &'a Program,
     pub(super) schedules: &'a Schedules,
@@ -30,7 +30,7 @@ pub(super) struct Scope<'a> {
     /// The inames in scope, and their values.
     pub(super) inames: HashMap<Name, Value>,
     pub(super) active: BTreeSet<Name>,
-    /// What loops and assumptions see to.
+    /// What loops and assumptions ensure.
     pub(super) facts: Vec<Constraint>,
     /// Names that are known not to be negative.
     pub(super) not_negative: HashSet<Name>,
@@ -38,11 +38,11 @@ pub(super) struct Scope<'a> {
     pub(super) axis_index: BTreeMap<u8, Value>,
     pub(super) group_size: Vec<u64>,
     pub(super) names: UniqueNames,
-    /// What is computed once in front of the instruction.
+    /// Values computed once before the instruction.
     pub(super) hoisted: Vec<Statement>,
-    /// Whether what is lowered might not be computed at all.
+    /// Whether the current expression is conditional.
     pub(super) conditional: usize,
-    /// How often the body of the loops around, as far as they are written out, stands in the code.
+    /// How often unrolled loops around repeat the body in the code.
     pub(super) copies: u64,
     /// The innermost of them, how and how often it is.
     pub(super) copied: Option<(Name, String, i128)>,

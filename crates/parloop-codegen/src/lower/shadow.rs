@@ -1,7 +1,6 @@
-//! Accesses that only the data orders, watched in checked mode on a CPU: each tells shadow memory which element it touches, how, and when
-//! its instance ran in the kernel as created. What is not watched: fields of objects, and whole arrays
-//! that functions are passed; the order of private variables, of lanes and of instructions that stand for several instances is decided
-//! before.
+//! Data-dependent accesses, watched in checked mode on a CPU: each records in shadow memory which element it accesses, how, and when its
+//! instance ran in the kernel as created. Not watched are fields of objects, and whole arrays that functions are passed; the order of
+//! private variables, of lanes and of instructions that stand for several instances is decided at compile time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! What the functions of one text share.
+//! State shared by the functions of one source.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -12,19 +12,19 @@ use super::shadow::Shadow;
 use super::tree::{Function, Table};
 use crate::schedule::Schedule;
 
-/// What the functions of one text share.
+/// State shared by the functions of one source.
 #[derive(Default)]
 pub(super) struct Shared {
     pub(super) functions: Vec<Function>,
     pub(super) tables: Vec<Table>,
     pub(super) preambles: BTreeSet<Preamble>,
-    /// What the text in front is written in.
+    /// The language of the preambles.
     pub(super) language: Language,
     /// The functions of classes, each behind those that it needs.
     pub(super) classes: Vec<ClassSource>,
     /// The kernels that are called and have their function, or are about to.
     pub(super) called: BTreeSet<Name>,
-    /// How many statements loops that are written out have made.
+    /// How many statements loops that are unrolled have made.
     pub(super) copies: u64,
     pub(super) sites: Vec<String>,
     pub(super) numbers: HashMap<String, usize>,

@@ -1,5 +1,5 @@
-//! Conditions and declarations where they read well: equal conditions asked once, conditions in front of loops that they do not depend
-//! on, variables declared where they get their value.
+//! Tidies the tree: merges equal conditions, hoists conditions out of loops that they do not depend on, and declares variables where they
+//! get their value.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -9,7 +9,7 @@ use parloop_isl::Name;
 use super::number;
 use super::tree::{AtomicChange, Declaration, For, Op, Routine, Statement, Value, ValueKind, mentions};
 
-/// One condition for neighbours that ask the same.
+/// Merges equal conditions of neighbours.
 pub(super) fn merge_conditions(statements: Vec<Statement>) -> Vec<Statement> {
     let mut merged: Vec<Statement> = Vec::with_capacity(statements.len());
     for statement in statements {
@@ -57,7 +57,8 @@ pub(super) fn hoist_conditions(mut loop_: For) -> Vec<Statement> {
     let mut changed = written(body);
     changed.insert(loop_.name.clone());
     let parts = conjuncts(condition);
-    // What reads memory is asked where the loop would ask it: not where it makes no turn, nor before what stands in front of it.
+    // A condition that reads memory is evaluated where the loop would evaluate it: not if it has no iterations, nor before preceding
+    // conditions.
     let is_run = matches!((loop_.first.as_int(), loop_.limit.as_int()), (Some(first), Some(limit)) if first < limit || loop_.inclusive && first == limit);
     let certain = if is_run { parts.iter().take_while(|part| !depends_on(part, &changed)).count() } else { 0 };
     let is_fixed = |place: usize, part: &Value| place < certain || is_harmless(part) && !depends_on(part, &changed);
@@ -103,7 +104,7 @@ fn is_harmless(value: &Value) -> bool {
         ValueKind::Cast(_) | ValueKind::Member(..) => true,
         ValueKind::Routine(routine, _) => *routine != Routine::Power,
         ValueKind::Element(..) | ValueKind::Pointer(..) | ValueKind::Address(_) => false,
-        ValueKind::Call(..) | ValueKind::Check { .. } | ValueKind::Touch(_) | ValueKind::Text(_) => false,
+        ValueKind::Call(..) | ValueKind::Check { .. } | ValueKind::ShadowAccess(_) | ValueKind::Text(_) => false,
     };
     itself
         && divides.is_none_or(|divisor| !is_whole || divisor.as_int().is_some_and(|divisor| divisor > 0))
@@ -118,7 +119,7 @@ pub(super) fn read_depth(value: &Value) -> usize {
 }
 
 fn depends_on(value: &Value, changed: &BTreeSet<Name>) -> bool {
-    let mut found = matches!(value.kind, ValueKind::Call(..) | ValueKind::Touch(_));
+    let mut found = matches!(value.kind, ValueKind::Call(..) | ValueKind::ShadowAccess(_));
     value.visit_names(&mut |name| found |= changed.contains(name));
     found || value.children().into_iter().any(|child| depends_on(child, changed))
 }

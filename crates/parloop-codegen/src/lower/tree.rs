@@ -4,7 +4,7 @@
 use parloop_ir::syntax::{AddressSpace, CompareOp, MemoryKind, Type, UnaryOp};
 use parloop_isl::Name;
 
-/// An index that the hardware gives.
+/// A hardware index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Axis {
     /// Of the work-group.
@@ -33,7 +33,7 @@ pub enum Op {
     Or,
 }
 
-/// Functions that the writer brings where a target has none of its own; operands and result are of one type.
+/// Functions that the writer provides if a target has none; operands and result have one type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Routine {
     /// The smaller one.
@@ -53,11 +53,11 @@ pub enum Routine {
 pub struct Value {
     /// Its type; for pointers, of what is there.
     pub ty: Type,
-    /// How it comes about.
+    /// Its kind.
     pub kind: ValueKind,
 }
 
-/// How a value comes about.
+/// The kind of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ValueKind {
     /// An integer of the value's type.
@@ -94,44 +94,44 @@ pub enum ValueKind {
     Routine(Routine, Vec<Value>),
     /// `x.field`.
     Member(Box<Value>, Name),
-    /// Whether `0 <= index < limit`; the site of the first that is not is reported.
+    /// Whether `0 <= index < limit`; the site of the first failure is reported.
     Check {
         /// The number of the site.
         site: usize,
         /// What is checked, and against what.
         operands: Box<[Value; 2]>,
     },
-    /// Tells shadow memory of an access; always true.
-    Touch(Box<Touch>),
-    /// Text in C.
+    /// Records in shadow memory an access; always true.
+    ShadowAccess(Box<ShadowAccess>),
+    /// C code.
     Text(String),
 }
 
 /// What an access does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TouchKind {
+pub enum ShadowAccessKind {
     /// It reads.
     Read,
     /// It writes.
     Write,
-    /// It changes what is there in one step.
+    /// An atomic update.
     Update,
 }
 
-/// An access that shadow memory is told of.
+/// An access that is recorded in shadow memory.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Touch {
+pub struct ShadowAccess {
     /// What it does.
-    pub kind: TouchKind,
+    pub kind: ShadowAccessKind,
     /// The element.
     pub place: Value,
-    /// Lines for people: the instruction, the variable, and for each step of the time what has that value, nothing for a place.
+    /// Lines for messages: the instruction, the variable, and for each step of the time its loop, empty for a position.
     pub site: String,
     /// The number of the work-group.
     pub group: Value,
     /// The number of the work item in its group.
     pub item: Value,
-    /// Not 0: accesses of the same number race on purpose.
+    /// If not 0, accesses with the same number race on purpose.
     pub own: usize,
     /// Which steps of the time are values of loops: a bit each.
     pub loops: u32,
@@ -139,18 +139,18 @@ pub struct Touch {
     pub is_local: bool,
     /// How many of the values are indices.
     pub axes: usize,
-    /// How many of the first steps are the same for accesses that depend on each other.
+    /// How many leading steps are equal for accesses that depend on each other.
     pub turn: usize,
     /// The indices of the element, then the steps of the time.
     pub values: Vec<Value>,
 }
 
-/// How a loop may be run.
+/// How a loop may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoopHint {
-    /// One after the other.
+    /// Sequentially.
     None,
-    /// The compiler is asked to write it out.
+    /// With a hint to unroll it.
     Unroll,
     /// Iterations do not depend on each other.
     Independent,
@@ -167,9 +167,9 @@ pub struct For {
     pub limit: Value,
     /// Whether `limit` is a value that the variable may take.
     pub inclusive: bool,
-    /// The distance of its values, at least 1.
+    /// Its stride, at least 1.
     pub step: i64,
-    /// How it may be run.
+    /// How it may run.
     pub hint: LoopHint,
     /// What is done.
     pub body: Vec<Statement>,
@@ -186,7 +186,7 @@ pub struct Declaration {
     pub space: AddressSpace,
     /// The lengths of its axes; none for a number.
     pub lengths: Vec<u64>,
-    /// Whether it keeps its first value.
+    /// Whether it is constant.
     pub constant: bool,
     /// Its first value.
     pub value: Option<Value>,
@@ -212,9 +212,9 @@ pub enum Statement {
     },
     /// `place = value`.
     Assign(Value, Value),
-    /// `place = place op value`, as one step that nothing comes between.
+    /// `place = place op value`, atomically.
     AtomicUpdate {
-        /// What is changed.
+        /// The destination.
         place: Value,
         /// Which memory it is in.
         space: AddressSpace,
@@ -247,18 +247,18 @@ pub enum Statement {
     },
     /// All work items of the group wait.
     Barrier(MemoryKind),
-    /// The statements, with names of their own.
+    /// A block with its own scope.
     Block(Vec<Statement>),
-    /// Text in C, line by line as it stands.
+    /// Verbatim lines of C code.
     Text(String),
-    /// A remark.
+    /// A comment.
     Comment(String),
 }
 
-/// A change that is made in one step.
+/// An atomic update.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AtomicChange {
-    /// That much more.
+    /// Adds a value.
     Add(Value),
     /// The value `result`, in which the variable `old` stands for what is there.
     Compute {
@@ -274,13 +274,13 @@ pub enum AtomicChange {
 pub enum ParamSource {
     /// The argument of that name: an array, a number or an object.
     Argument(Name),
-    /// An array of its own of an argument with a `sep` axis: the index along that axis (or axes).
+    /// One of the arrays of an argument with a `sep` axis: the index along that axis (or axes).
     Separate(Name, Vec<u64>),
     /// Where the array of that argument begins, in elements.
     Offset(Name),
-    /// The distance along an axis of that argument, in elements.
+    /// The stride of an axis of that argument, in elements.
     Stride(Name, usize),
-    /// The length of an axis of that argument, which its shape does not say.
+    /// The length of an axis of that argument that its shape does not give.
     Length(Name, usize),
     /// A temporary in global memory, which the caller allocates.
     Temporary(Name),
@@ -301,7 +301,7 @@ pub struct Param {
     pub constant: bool,
     /// Whether no other parameter points to the same memory.
     pub restrict: bool,
-    /// The least alignment in bytes of what it points to, a power of two, if it is promised.
+    /// The guaranteed alignment in bytes of what it points to, a power of two, if any.
     pub alignment: Option<u32>,
     /// What it is.
     pub source: ParamSource,
@@ -312,7 +312,7 @@ pub struct Param {
 pub enum FunctionKind {
     /// By the host; group size along each axis.
     Launched(Vec<u64>),
-    /// By a function of its own that the host calls; group size along each axis.
+    /// Launched by a separate function that the host calls; group size along each axis.
     Task(Vec<u64>),
     /// By other functions.
     Called,
@@ -353,7 +353,7 @@ impl Value {
         Value::new(ty, ValueKind::Name(name.into()))
     }
 
-    /// The integer that it is, if it is one that stands in the text.
+    /// The value, if it is an integer literal.
     pub fn as_int(&self) -> Option<i128> {
         match self.kind {
             ValueKind::Int(value) => Some(value),
@@ -372,7 +372,7 @@ impl Value {
             ValueKind::Binary(_, left, right) | ValueKind::Compare(_, left, right) => vec![left, right],
             ValueKind::Choose(parts) => parts.iter().collect(),
             ValueKind::Check { operands, .. } => operands.iter().collect(),
-            ValueKind::Touch(touch) => [&touch.place, &touch.group, &touch.item].into_iter().chain(&touch.values).collect(),
+            ValueKind::ShadowAccess(touch) => [&touch.place, &touch.group, &touch.item].into_iter().chain(&touch.values).collect(),
         }
     }
 
@@ -440,7 +440,7 @@ fn visit_words(text: &str, visit: &mut dyn FnMut(&str)) {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty()).for_each(visit);
 }
 
-/// Whether a name stands in a statement.
+/// Whether a name occurs in a statement.
 pub(super) fn mentions(statement: &Statement, name: &str) -> bool {
     let mut found = false;
     statement.visit_names(&mut |other| found |= other == name);

@@ -1,7 +1,7 @@
-//! Barriers: put where work items would otherwise meet in memory, at the outermost level that still separates them.
+//! Barriers: inserted where work items would otherwise conflict in memory, at the outermost level that still separates them.
 //!
-//! The tree is walked from the inside out. In each body the instructions since the last barrier are remembered; where the next one can meet one
-//! of them, a barrier comes first. In a loop the end of one turn is then followed by the beginning of the next.
+//! The tree is walked from the inside out. Each body tracks the instructions since the last barrier; if the next one can conflict with one
+//! of them, a barrier comes first. In a loop, the end of an iteration is followed by the beginning of the next.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use parloop_isl::Name;
 use super::Node;
 use super::error::ScheduleError;
 
-/// What is inserted, and whether it may be.
+/// The barriers to insert, and whether that is allowed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pass {
     pub scope: SyncScope,
@@ -73,7 +73,7 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// Walks one body. With `later` the sources are of the turn before, and those of this turn are separated already.
+    /// Walks one body. With `later` the sources are from the previous iteration, and those of this iteration are already separated.
     fn level(&self, nodes: Vec<Node>, mut sources: Sources, same: &[Name], later: Option<&Name>) -> Result<Vec<Node>, ScheduleError> {
         let mut result: Vec<Node> = Vec::with_capacity(nodes.len());
         for node in nodes {
@@ -123,7 +123,7 @@ impl Walk<'_, '_, '_> {
                 }
             }
         }
-        // A barrier for global memory is one for local memory too.
+        // A barrier for global memory is also one for local memory.
         if needed.contains(&MemoryKind::Global) {
             needed.remove(&MemoryKind::Local);
         }
@@ -154,7 +154,7 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// The instructions after the last barrier. One inside a loop does not stop those before the loop, which may take no turn.
+    /// The instructions after the last barrier. One inside a loop does not separate those before the loop, which may have no iterations.
     fn reaching_end(&self, nodes: &[Node]) -> Vec<Reach> {
         let mut found = Vec::new();
         self.reach(&mut nodes.iter().rev(), true, false, &mut found);
@@ -212,7 +212,7 @@ fn separates(barrier: SyncScope, wanted: SyncScope) -> bool {
     barrier == wanted || barrier == SyncScope::Global
 }
 
-/// All work items of a group come to each barrier: the loops around it make as many turns for one as for another.
+/// Checks that all work items of a group reach each barrier: the loops around it have the same iterations for all.
 pub(crate) fn check_uniform(facts: &Facts<'_>, nodes: &[Node], loops: &mut Vec<Name>) -> Result<(), ScheduleError> {
     for node in nodes {
         match node {

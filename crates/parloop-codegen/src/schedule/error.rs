@@ -1,16 +1,15 @@
-//! Why a kernel has no schedule.
+//! Why a kernel cannot be scheduled.
 
 use parloop_analysis::sequence::SequenceError;
 use parloop_isl::{IslError, Name};
 
-/// Why a kernel has no schedule.
+/// Why a kernel cannot be scheduled.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScheduleError {
     /// A dependency crosses work-groups, and no global barrier is between.
     #[error(
-        "`{second}` depends on what other work-groups do to `{variable}` in `{first}`; put a global barrier between them (`... gbarrier`), or say \
-         that none is needed: nosync={first}@global"
+        "`{second}` depends on how other work-groups change `{variable}` in `{first}`; put a global barrier between them (`... gbarrier`), or `nosync={first}@global` if none is needed"
     )]
     MissingBarrier {
         /// What comes first.
@@ -20,10 +19,9 @@ pub enum ScheduleError {
         /// The variable.
         variable: Name,
     },
-    /// Work items would not all come to a barrier.
+    /// Not all work items would reach a barrier.
     #[error(
-        "a barrier is needed inside the loop over `{iname}`, but work items of one group can make different numbers of turns, since its bounds need \
-         `{bound}`"
+        "a barrier is needed inside the loop over `{iname}`, but work items of one group can run different numbers of iterations, since its bounds need `{bound}`"
     )]
     DivergentBarrier {
         /// The loop.
@@ -31,9 +29,9 @@ pub enum ScheduleError {
         /// What its bounds depend on.
         bound: Name,
     },
-    /// A loop around a global barrier is not the host's to run.
+    /// A loop around a global barrier cannot run on the host.
     #[error(
-        "the loop over `{iname}` has a global barrier inside, so the host must run it, but its bounds need `{bound}`, which the host does not know"
+        "the loop over `{iname}` has a global barrier inside, so it must run on the host, but its bounds need `{bound}`, which is not available on the host"
     )]
     HostLoop {
         /// The iname.
@@ -43,16 +41,15 @@ pub enum ScheduleError {
     },
     /// A kernel that others call has a global barrier.
     #[error(
-        "kernel `{kernel}` is called by others and needs a global barrier, which would end the launch; inline it: inline_callable_kernel"
+        "kernel `{kernel}` is called by other kernels but needs a global barrier, which would end the launch; inline it: inline_callable_kernel"
     )]
     BarrierInCallee {
         /// The kernel.
         kernel: Name,
     },
-    /// Values are kept across a global barrier by launches of different sizes.
+    /// Values are live across a global barrier between launches of different sizes.
     #[error(
-        "temporary `{temporary}` lives across a global barrier, but `{first}` and `{second}` are launched with different numbers of work items; put it \
-         into global memory: set_temporary_address_space"
+        "temporary `{temporary}` is live across a global barrier, but `{first}` and `{second}` are launched with different numbers of work items; put it in global memory: set_temporary_address_space"
     )]
     KeptAcrossSizes {
         /// The temporary.
@@ -62,8 +59,8 @@ pub enum ScheduleError {
         /// Another.
         second: Name,
     },
-    /// A temporary cannot be kept across a global barrier.
-    #[error("temporary `{temporary}` lives across a global barrier and cannot be kept: {reason}")]
+    /// A temporary cannot be saved across a global barrier.
+    #[error("temporary `{temporary}` is live across a global barrier and cannot be saved: {reason}")]
     NotKept {
         /// The temporary.
         temporary: Name,
@@ -83,14 +80,14 @@ pub enum ScheduleError {
         length: String,
     },
     /// Parallel inames whose bounds are computed inside the kernel.
-    #[error("`{iname}` is run by different work items, but its bounds need `{bound}`, which is not known when the kernel is launched")]
+    #[error("`{iname}` runs on different work items, but its bounds need `{bound}`, which is unknown when the kernel is launched")]
     ParallelBound {
         /// The iname.
         iname: Name,
         /// What its bounds need.
         bound: Name,
     },
-    /// An axis that there is not, or one left out.
+    /// A missing axis.
     #[error("axis {which}.{axis} is used, but axis {which}.{missing} is not; number the axes from 0 without gaps")]
     AxisGap {
         /// `g` or `l`.
@@ -112,7 +109,7 @@ pub enum ScheduleError {
     },
     /// A called kernel needs a number of work-groups that its caller does not know.
     #[error(
-        "kernel `{kernel}` needs `{size}` work-groups, but `{name}` is not passed to it by its caller; pass it, or tag inames of the caller instead"
+        "kernel `{kernel}` needs `{size}` work-groups, but its caller does not pass `{name}`; pass it, or tag inames of the caller instead"
     )]
     CalleeSize {
         /// The kernel.
@@ -122,16 +119,16 @@ pub enum ScheduleError {
         /// What is not known.
         name: Name,
     },
-    /// A local axis that nobody chose.
-    #[error("`{iname}` is tagged l.auto, and no axis was chosen for it")]
+    /// No local axis was chosen.
+    #[error("`{iname}` is tagged l.auto, but no axis was chosen for it")]
     AutoAxis {
         /// The iname.
         iname: Name,
     },
-    /// The loops and instructions have no order.
+    /// The loops and instructions cannot be ordered.
     #[error(transparent)]
     Sequence(#[from] SequenceError),
-    /// The solver has no answer.
+    /// The solver failed.
     #[error("cannot schedule this kernel: {0}")]
     Isl(#[from] IslError),
 }

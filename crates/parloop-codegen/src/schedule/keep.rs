@@ -1,5 +1,5 @@
-//! Values that live across launches: private and local temporaries are saved to global memory at the end of the launch that writes them and
-//! reloaded at the beginning of those that need them.
+//! Values that are live across launches: private and local temporaries are saved to global memory at the end of the launch that writes them
+//! and reloaded at the beginning of those that need them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use parloop_isl::{Affine, Constraint, Name, Set};
 
 use super::error::ScheduleError;
 use super::sizes::{Sizes, group_and_local_sizes};
-use super::{Launch, Node, Step};
+use super::{Launch, Node, ScheduleItem};
 
-/// The kernel with saves and reloads, which are put into the launches too.
+/// Adds saves and reloads to the kernel and its launches.
 pub(crate) fn keep(
     program: &Program,
     facts: &Facts<'_>,
     launches: &mut [Launch],
-    steps: &[Step],
+    steps: &[ScheduleItem],
 ) -> Result<Option<LoopKernel>, ScheduleError> {
     if launches.len() < 2 {
         return Ok(None);
@@ -52,12 +52,12 @@ pub(crate) fn keep(
 }
 
 /// For each launch, those that can run after it.
-fn reachable(steps: &[Step], after: &mut [BTreeSet<usize>]) -> BTreeSet<usize> {
+fn reachable(steps: &[ScheduleItem], after: &mut [BTreeSet<usize>]) -> BTreeSet<usize> {
     let mut before: BTreeSet<usize> = BTreeSet::new();
     for step in steps {
         let inside = match step {
-            Step::Launch(at) => BTreeSet::from([*at]),
-            Step::Loop { body, .. } => {
+            ScheduleItem::Launch(at) => BTreeSet::from([*at]),
+            ScheduleItem::Loop { body, .. } => {
                 let inside = reachable(body, after);
                 inside.iter().for_each(|at| after[*at].extend(&inside));
                 inside
@@ -94,7 +94,7 @@ impl Uses {
     fn walk(&mut self, facts: &Facts<'_>, nodes: &[Node]) {
         for node in nodes {
             match node {
-                // A loop may take no turn.
+                // A loop may have no iterations.
                 Node::Loop { body, .. } => {
                     let known = self.surely.clone();
                     self.walk(facts, body);
@@ -174,13 +174,13 @@ impl<'f, 'k> Keeper<'f, 'k> {
         Ok(())
     }
 
-    /// Of temporaries that share memory, one at most lives across the ends of a launch: its copy would overwrite the others.
+    /// Of temporaries that share memory, at most one is live across the end of a launch: its copy would overwrite the others.
     fn claim(&mut self, temporary: &Name, at: usize) -> Result<(), ScheduleError> {
         let Some(storage) = self.facts.kernel.temporaries.get(temporary).and_then(|each| each.base_storage.clone()) else { return Ok(()) };
         match self.claimed.insert((storage, at), temporary.clone()) {
             Some(other) if other != *temporary => Err(ScheduleError::NotKept {
                 temporary: temporary.clone(),
-                reason: "it shares its memory with another that lives across the same barrier",
+                reason: "it shares its memory with another temporary that is live across the same barrier",
             }),
             _ => Ok(()),
         }
@@ -196,7 +196,7 @@ impl<'f, 'k> Keeper<'f, 'k> {
             return Ok(slot.clone());
         }
         let Shape::Known(own) = &temporary.layout.shape else {
-            return Err(ScheduleError::NotKept { temporary: temporary.name.clone(), reason: "its shape is not known" });
+            return Err(ScheduleError::NotKept { temporary: temporary.name.clone(), reason: "its shape is unknown" });
         };
         let mut shape = self.sizes[at].groups.clone();
         if temporary.space != Some(AddressSpace::Local) {
@@ -239,10 +239,10 @@ impl<'f, 'k> Keeper<'f, 'k> {
             copy.slot_index.extend(locals.iter().cloned().map(Expr::Variable));
         }
         let Shape::Known(shape) = &temporary.layout.shape else {
-            return Err(ScheduleError::NotKept { temporary: temporary.name.clone(), reason: "its shape is not known" });
+            return Err(ScheduleError::NotKept { temporary: temporary.name.clone(), reason: "its shape is unknown" });
         };
-        // Local memory is everyone's: the first work item copies all of it.
-        // Spreading it over the group would be faster; saves of local memory are rare.
+        // Local memory is shared: the first work item copies all of it. Spreading it over the group would be faster;
+        // saves of local memory are rare.
         let predicates =
             locals.into_iter().filter(|_| is_local).map(|iname| Expr::compare(CompareOp::Equal, Expr::Variable(iname), Expr::int(0)));
         let predicates = predicates.collect();
@@ -266,7 +266,7 @@ impl<'f, 'k> Keeper<'f, 'k> {
     }
 }
 
-/// A save or reload in the making.
+/// A save or reload that is being built.
 struct Copy {
     id: String,
     inames: BTreeSet<Name>,

@@ -1,4 +1,4 @@
-//! A global barrier ends a launch: the tree is cut there into launches, and loops around a barrier become the host's.
+//! A global barrier ends a launch: the tree is split into launches there, and loops around a barrier run on the host.
 
 use parloop_analysis::facts::Facts;
 use parloop_ir::names::UniqueNames;
@@ -6,10 +6,10 @@ use parloop_ir::syntax::{ArgumentKind, SyncScope};
 use parloop_isl::Name;
 
 use super::error::ScheduleError;
-use super::{Launch, Node, Step};
+use super::{Launch, Node, ScheduleItem};
 
 /// The launches of a tree (without sizes), and what the host does.
-pub(crate) fn split(facts: &Facts<'_>, body: Vec<Node>) -> Result<(Vec<Launch>, Vec<Step>), ScheduleError> {
+pub(crate) fn split(facts: &Facts<'_>, body: Vec<Node>) -> Result<(Vec<Launch>, Vec<ScheduleItem>), ScheduleError> {
     let mut cut = Cut { facts, names: UniqueNames::of([]), launches: Vec::new() };
     let steps = cut.body(body, &mut Vec::new())?;
     Ok((cut.launches, steps))
@@ -22,7 +22,7 @@ struct Cut<'f, 'k> {
 }
 
 impl Cut<'_, '_> {
-    fn body(&mut self, nodes: Vec<Node>, loops: &mut Vec<Name>) -> Result<Vec<Step>, ScheduleError> {
+    fn body(&mut self, nodes: Vec<Node>, loops: &mut Vec<Name>) -> Result<Vec<ScheduleItem>, ScheduleError> {
         let mut steps = Vec::new();
         let mut chunk = Vec::new();
         for node in nodes {
@@ -34,7 +34,7 @@ impl Cut<'_, '_> {
                     loops.push(iname.clone());
                     let body = self.body(body, loops)?;
                     loops.pop();
-                    steps.push(Step::Loop { iname, body });
+                    steps.push(ScheduleItem::Loop { iname, body });
                 }
                 node => chunk.push(node),
             }
@@ -45,7 +45,7 @@ impl Cut<'_, '_> {
         Ok(steps)
     }
 
-    fn close(&mut self, chunk: &mut Vec<Node>, loops: &[Name], steps: &mut Vec<Step>) {
+    fn close(&mut self, chunk: &mut Vec<Node>, loops: &[Name], steps: &mut Vec<ScheduleItem>) {
         // Barriers alone do nothing.
         if chunk.iter().any(|node| !matches!(node, Node::Barrier { .. })) {
             self.close_always(std::mem::take(chunk), loops, steps);
@@ -53,9 +53,9 @@ impl Cut<'_, '_> {
         chunk.clear();
     }
 
-    fn close_always(&mut self, body: Vec<Node>, loops: &[Name], steps: &mut Vec<Step>) {
+    fn close_always(&mut self, body: Vec<Node>, loops: &[Name], steps: &mut Vec<ScheduleItem>) {
         let name = self.names.make(&self.facts.kernel.name);
-        steps.push(Step::Launch(self.launches.len()));
+        steps.push(ScheduleItem::Launch(self.launches.len()));
         self.launches.push(Launch { name, body, groups: Vec::new(), group_size: Vec::new(), host_inames: loops.to_vec() });
     }
 

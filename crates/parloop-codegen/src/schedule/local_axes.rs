@@ -1,7 +1,7 @@
-//! Local axes for inames tagged `l.auto`: the iname that goes through global memory in the smallest steps gets axis 0, and so on; of those
-//! that go through none, the longest gets the longest axis.
+//! Local axes for inames tagged `l.auto`: the iname with the smallest stride in global memory gets axis 0, and so on; among those without
+//! global accesses, the longest gets the longest axis.
 //!
-//! The inames with axes of their own say how large a group is. One that is longer than its axis is split, and the outer part is a loop.
+//! The inames with explicit axes determine the group size. One that is longer than its axis is split, and the outer part is a loop.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ use parloop_ir::syntax::{ArgumentKind, BinaryOp, Expr, InameTag, Instruction, Lo
 use parloop_isl::{ConstraintKind, IslError, Name};
 use parloop_transform::{Split, SplitError, domain_of, split_iname};
 
-/// Why an iname gets no axis.
+/// Why an iname cannot get an axis.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LocalAxesError {
@@ -26,12 +26,12 @@ pub enum LocalAxesError {
         /// Why not.
         reason: Box<SplitError>,
     },
-    /// The solver has no answer.
+    /// The solver failed.
     #[error("local axes: {0}")]
     Solver(#[from] IslError),
 }
 
-/// What a parameter is taken for when strides are compared.
+/// The assumed value of parameters when strides are compared.
 const TYPICAL: i64 = 1000;
 
 /// The kernel with a local axis, or none, for each iname tagged `l.auto`.

@@ -1,6 +1,6 @@
 //! Schedules: the order in which instructions run, as trees of loops, one tree for each launch.
 //!
-//! What lives here is the data and how it prints; `barrier` synchronises, `launches` splits, `sizes` measures.
+//! This module has the data and its printing; `barrier` synchronises, `launches` splits, `sizes` measures.
 
 mod barrier;
 mod callee;
@@ -31,15 +31,15 @@ pub use parloop_analysis::sequence::Node;
 
 use barrier::Pass;
 
-/// A kernel with a place for each of its instructions.
+/// A kernel with a position for each of its instructions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
-    /// The kernel as scheduled: where values live across launches it has further temporaries and instructions.
+    /// The kernel as scheduled: if values are live across launches, it has additional temporaries and instructions.
     pub kernel: LoopKernel,
     /// The launches, in the order in which they are first run.
     pub launches: Vec<Launch>,
     /// What the host does: each launch once, in loops where a global barrier was inside one.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ScheduleItem>,
     /// The accesses whose indices are checked as the kernel runs, whatever its options say, with the axes along which they are.
     pub guarded: BTreeMap<Expr, BTreeSet<usize>>,
     /// The temporaries in which values are kept from one launch to another.
@@ -61,21 +61,21 @@ pub struct Launch {
     pub host_inames: Vec<Name>,
 }
 
-/// A step of the host.
+/// An item of the host schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum ScheduleItem {
     /// The launch of that index.
     Launch(usize),
     /// The steps for each value of the iname, whose bounds are known to the host.
     Loop {
         /// The iname.
         iname: Name,
-        /// What is done for each value.
-        body: Vec<Step>,
+        /// The body.
+        body: Vec<ScheduleItem>,
     },
 }
 
-/// Gives each instruction of a kernel of the program its place.
+/// Schedules a kernel of the program.
 ///
 /// # Errors
 /// Loops or dependencies that have no order; see [`ScheduleError`].
@@ -160,15 +160,15 @@ impl fmt::Display for Schedule {
 }
 
 impl Schedule {
-    fn write_step(&self, step: &Step, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_step(&self, step: &ScheduleItem, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:1$}", "", 2 * depth)?;
         match step {
-            Step::Launch(index) => {
+            ScheduleItem::Launch(index) => {
                 let launch = &self.launches[*index];
                 writeln!(f, "launch {}", launch.name)?;
                 launch.body.iter().try_for_each(|node| node.write(depth + 1, f))
             }
-            Step::Loop { iname, body } => {
+            ScheduleItem::Loop { iname, body } => {
                 writeln!(f, "on the host: for {iname}")?;
                 body.iter().try_for_each(|step| self.write_step(step, depth + 1, f))
             }

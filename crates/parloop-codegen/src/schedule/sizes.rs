@@ -1,4 +1,4 @@
-//! How many work-groups and work items a launch has: for each axis the largest extent of the inames tagged with it.
+//! The grid of a launch: for each axis the largest extent of the inames tagged with it.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub struct Sizes {
     pub group_size: Vec<u64>,
 }
 
-/// The sizes that fit all of the instructions.
+/// The sizes that cover all instructions.
 pub(crate) fn group_and_local_sizes<'i>(
     program: &Program,
     facts: &Facts<'_>,
@@ -98,7 +98,7 @@ fn local_extent(facts: &Facts<'_>, iname: &Name, axis: u8) -> Result<u64, Schedu
     };
     // An axis without values has a work item all the same, which does nothing: there are no groups of size 0.
     extent.and_then(|extent| u64::try_from(extent.max(1)).ok()).ok_or_else(|| {
-        let length = group_extent(facts, iname).map_or_else(|_| "without end".to_owned(), |extent| extent.to_string());
+        let length = group_extent(facts, iname).map_or_else(|_| "without an end".to_owned(), |extent| extent.to_string());
         ScheduleError::LocalSize { iname: iname.clone(), axis, length }
     })
 }

@@ -101,7 +101,7 @@ impl Dialect for C {
     }
 }
 
-/// Where nothing else is defined, one thread does all groups.
+/// By default, one thread runs all groups.
 const SERIAL_GROUPS: &str = "\
 #ifndef VECTORIZE_OVER
 #define GPUKERN

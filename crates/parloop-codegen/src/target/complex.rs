@@ -1,4 +1,4 @@
-//! Complex numbers for languages that have none: pairs, and functions of them.
+//! Complex numbers for languages without them: pairs, and functions on pairs.
 
 use parloop_device::DType;
 

@@ -15,7 +15,7 @@ impl Dialect for Cuda {
             DType::I8 => "signed char",
             DType::I16 => "short",
             DType::I32 => "int",
-            // The type of the kernel layer's `int64_t`: two types of one size are not to be mixed.
+            // The type of the kernel layer's `int64_t`: types of the same size must not be mixed.
             DType::I64 => "long",
             DType::U8 => "unsigned char",
             DType::U16 => "unsigned short",

@@ -5,7 +5,7 @@ use parloop_ir::syntax::{AddressSpace, MemoryKind, Type};
 
 use crate::lower::tree::{Axis, FunctionKind, Param};
 
-/// What a target's language says in its own way.
+/// The parts of a target's language that differ.
 pub(super) trait Dialect {
     /// The name of a type of numbers, as a variable or in memory.
     fn scalar(&self, dtype: DType) -> &'static str;
@@ -15,24 +15,24 @@ pub(super) trait Dialect {
         format!("{}{lanes}", self.scalar(dtype))
     }
 
-    /// What stands in front of a pointer's or variable's type for its memory, with a space behind it.
+    /// The text before a pointer's or variable's type for its memory, with a space behind it.
     fn space(&self, space: AddressSpace) -> &'static str;
 
-    /// What stands in front of a declared variable for its memory, with a space behind it.
+    /// The text before a declared variable for its memory, with a space behind it.
     fn storage(&self, space: AddressSpace) -> &'static str {
         self.space(space)
     }
 
-    /// What stands in front of a table of constants at file scope.
+    /// The text before a table of constants at file scope.
     fn table(&self) -> &'static str;
 
-    /// What stands in front of the name of a function: its qualifiers, `void`.
+    /// The text before the name of a function: its qualifiers, `void`.
     fn head(&self, kind: &FunctionKind, shared: bool) -> String;
 
-    /// What stands in front of the result type of a small function of the writer's.
+    /// The text before the result type of a small function of the writer's.
     fn routine(&self) -> &'static str;
 
-    /// The word for pointers to memory of their own.
+    /// The keyword for pointers that do not alias.
     fn restrict(&self) -> &'static str {
         "__restrict__"
     }
@@ -46,7 +46,7 @@ pub(super) trait Dialect {
     /// The suffix of an integer literal.
     fn integer_suffix(&self, dtype: DType) -> &'static str;
 
-    /// An infinite number (`negative` says which) or one that is none.
+    /// Infinity (negative if `negative`) or NaN.
     fn special(&self, value: f64, dtype: DType) -> String;
 
     /// The name of a function of real numbers: `fmod`, `fmodf`.
@@ -64,12 +64,12 @@ pub(super) trait Dialect {
         false
     }
 
-    /// What asks the compiler to write the next loop out.
+    /// The pragma to unroll the next loop.
     fn unroll(&self) -> Option<&'static str> {
         Some("#pragma unroll")
     }
 
-    /// What says that the iterations of the next loop do not depend on each other.
+    /// The pragma that declares the iterations of the next loop independent.
     fn independent(&self) -> Option<&'static str> {
         None
     }
@@ -103,12 +103,12 @@ pub(super) trait Dialect {
         }
     }
 
-    /// The body of `add` that changes `*at` by `value` in one step and gives nothing, or `None` where it takes a compare-and-swap loop.
+    /// The body of an atomic `add` of `value` to `*at`, or `None` if it needs a compare-and-swap loop.
     fn atomic_add(&self, dtype: DType) -> Option<String>;
 
-    /// An expression: whether `*at` was `old` and is `wanted`, in one step. `None` where the target has none for the type.
+    /// An atomic compare-and-swap expression: whether `*at` was `old` and is set to `wanted`. `None` if the target has none for the type.
     fn compare_and_swap(&self, dtype: DType, space: AddressSpace) -> Option<String>;
 
-    /// Text in front of everything: headers, extensions.
+    /// Text before everything: headers, extensions.
     fn opening(&self, text: &str) -> String;
 }

@@ -1,4 +1,4 @@
-//! Writers: the C-like tree of a kernel as text for one target. One writer walks the tree; a dialect says what differs.
+//! Writers: the C-like tree of a kernel as text for one target. One writer walks the tree; a dialect defines what differs.
 
 mod c;
 mod complex;
@@ -16,7 +16,7 @@ pub use writer::write;
 use parloop_device::DType;
 use parloop_ir::syntax::Target;
 
-/// What the target's language calls a type of numbers.
+/// The name of a scalar type in the target's language.
 pub(crate) fn scalar_name(target: Target, dtype: DType) -> &'static str {
     dialect(target).scalar(dtype)
 }

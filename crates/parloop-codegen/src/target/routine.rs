@@ -1,4 +1,4 @@
-//! Small functions that the writer brings: division towards minus infinity, integer powers, atomics.
+//! Small functions that the writer provides: floor division, integer powers, atomics.
 
 use parloop_device::DType;
 use parloop_ir::syntax::AddressSpace;
@@ -6,20 +6,20 @@ use parloop_ir::syntax::AddressSpace;
 use super::dialect::Dialect;
 use crate::lower::tree::Routine;
 
-/// What the text of a kernel needs in front of it.
+/// What the text of a kernel needs before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Need {
     /// `PARLOOP_CHECK`.
     Check,
     /// `PARLOOP_TOUCH` and what belongs to it.
-    Touch,
+    ShadowAccess,
     /// Functions of complex numbers.
     Complex(DType),
     /// That function for the type.
     Routine(Routine, DType),
-    /// Whether a value was what it was thought to be, and is changed.
+    /// An atomic compare-and-swap.
     CompareAndSwap(DType, AddressSpace),
-    /// An addition in one step.
+    /// An atomic addition.
     AtomicAdd(DType, AddressSpace),
 }
 

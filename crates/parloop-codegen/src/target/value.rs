@@ -6,7 +6,7 @@ use parloop_ir::syntax::{CompareOp, Type, UnaryOp};
 use super::complex::{complex_name, part_of};
 use super::routine::Need;
 use super::writer::Writer;
-use crate::lower::tree::{Op, Routine, Touch, TouchKind, Value, ValueKind};
+use crate::lower::tree::{Op, Routine, ShadowAccess, ShadowAccessKind, Value, ValueKind};
 
 /// How tightly an expression holds together, as in C.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -126,17 +126,17 @@ impl Writer<'_> {
                 self.needs.insert(Need::Check);
                 (format!("PARLOOP_CHECK({index} >= 0 && {index} < {limit}, {site}, {index}, {limit})"), Bond::Primary)
             }
-            ValueKind::Touch(touch) => (self.touch(touch), Bond::Primary),
+            ValueKind::ShadowAccess(touch) => (self.touch(touch), Bond::Primary),
         }
     }
 
-    fn touch(&mut self, touch: &Touch) -> String {
-        self.needs.insert(Need::Touch);
-        let Touch { kind, place, site, group, item, own, loops, is_local, axes, turn, values } = touch;
+    fn touch(&mut self, touch: &ShadowAccess) -> String {
+        self.needs.insert(Need::ShadowAccess);
+        let ShadowAccess { kind, place, site, group, item, own, loops, is_local, axes, turn, values } = touch;
         let kind = match kind {
-            TouchKind::Read => 0,
-            TouchKind::Write => 1,
-            TouchKind::Update => 2,
+            ShadowAccessKind::Read => 0,
+            ShadowAccessKind::Write => 1,
+            ShadowAccessKind::Update => 2,
         };
         let (place, group, item) = (self.operand(place, Bond::Unary), self.value(group), self.value(item));
         let site = site.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
@@ -208,7 +208,7 @@ impl Writer<'_> {
             };
             return (format!("{}({}, {})", complex_name(dtype, name), self.value(left), self.value(right)), Bond::Primary);
         }
-        // Where readers (and compilers, in their warnings) lose track of C's order, every operand stands in parentheses.
+        // Where readers (and compilers, in their warnings) lose track of C's order, every operand gets parentheses.
         let bond = op.bond();
         let (first, second) = match op {
             // Integers may be added in any order.
@@ -271,7 +271,7 @@ impl Writer<'_> {
             Routine::Min | Routine::Max if dtype.is_float() => {
                 self.dialect.real_function(if routine == Routine::Min { "fmin" } else { "fmax" }, dtype)
             }
-            // A literal is no number of a smaller type, and leaves open which `min` is meant.
+            // A literal does not have a smaller type, so the overload of `min` would be ambiguous.
             Routine::Min if self.dialect.has_integer_min() && dtype.size() >= 4 => "min".into(),
             Routine::Max if self.dialect.has_integer_min() && dtype.size() >= 4 => "max".into(),
             Routine::Power if dtype.is_float() => self.dialect.real_function("pow", dtype),

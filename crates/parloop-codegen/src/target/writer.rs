@@ -23,7 +23,7 @@ pub(super) struct Writer<'a> {
 /// The text of a lowered kernel, with what a caller must know of its functions.
 ///
 /// # Errors
-/// What the target cannot say, such as an atomic update of a type that it has none for.
+/// If the target cannot express something, such as an atomic update of an unsupported type.
 pub fn write(lowered: &Lowered) -> Result<Code, LowerError> {
     let dialect = super::dialect(lowered.target);
     let mut writer = Writer { dialect, target: lowered.target, needs: BTreeSet::new(), text: String::new(), depth: 0, uniform: false };
@@ -34,7 +34,7 @@ pub fn write(lowered: &Lowered) -> Result<Code, LowerError> {
         }
         writer.function(function);
     }
-    writer.needs.extend(lowered.shadow.iter().map(|_| Need::Touch));
+    writer.needs.extend(lowered.shadow.iter().map(|_| Need::ShadowAccess));
     let body = writer.text;
     let needs = needed_text(dialect, &writer.needs, lowered.target)?;
     let mut front = String::new();
@@ -49,7 +49,7 @@ pub fn write(lowered: &Lowered) -> Result<Code, LowerError> {
     let mut text = dialect.opening(&format!("{front}{body}"));
     text.push_str(&front);
     if has_places {
-        // A compiler's words about what follows are not about the user's source.
+        // Compiler messages about what follows do not refer to the user's source.
         text.push_str("#line 1 \"<generated>\"\n");
     }
     if !text.is_empty() {
@@ -66,7 +66,7 @@ pub fn write(lowered: &Lowered) -> Result<Code, LowerError> {
     })
 }
 
-/// Where nothing else is defined, nobody watches.
+/// By default, accesses are not watched.
 const WITHOUT_SHADOW: &str = "\
 #ifndef PARLOOP_TOUCH
 #define PARLOOP_TOUCH(...) 1
@@ -83,7 +83,7 @@ fn needed_text(dialect: &dyn Dialect, needs: &BTreeSet<Need>, target: Target) ->
     for need in needs {
         match *need {
             Need::Check => text.push_str("#ifndef PARLOOP_CHECK\n#define PARLOOP_CHECK(OK, SITE, INDEX, LIMIT) (OK)\n#endif\n"),
-            Need::Touch => text.push_str(WITHOUT_SHADOW),
+            Need::ShadowAccess => text.push_str(WITHOUT_SHADOW),
             Need::Complex(dtype) => text.push_str(&super::complex::functions(dialect, dtype, both)),
             Need::Routine(routine, dtype) => text.push_str(&routine::text(dialect, routine, dtype)),
             Need::CompareAndSwap(dtype, space) | Need::AtomicAdd(dtype, space) => {

@@ -67,7 +67,7 @@ impl Machine<'_> {
         let instruction = self.instruction.clone();
         result.map_err(|fault| match fault {
             Fault::TooLarge => InterpretError::TooLarge { instruction },
-            Fault::NoOperation => self.unsupported("an operation of these types"),
+            Fault::NoOperation => self.unsupported("an operation between these types"),
         })
     }
 
@@ -91,7 +91,7 @@ impl Machine<'_> {
                 self.checked(value.to(value.dtype))?
             }
             Literal::Bool(truth) => Value::truth(*truth),
-            Literal::Text(text) => return Err(self.unsupported(format!("the text '{text}'"))),
+            Literal::Text(text) => return Err(self.unsupported(format!("the string '{text}'"))),
         })
     }
 
@@ -105,7 +105,7 @@ impl Machine<'_> {
             (UnaryOp::Negate, Number::Float(value)) => Number::Float(-value),
             (UnaryOp::Negate, Number::Complex(re, im)) => Number::Complex(-re, -im),
             (UnaryOp::BitNot, Number::Int(integer)) => Number::Int(!integer),
-            (UnaryOp::BitNot, _) => return Err(self.unsupported("`~` of what is not an integer")),
+            (UnaryOp::BitNot, _) => return Err(self.unsupported("`~` of a value that is not an integer")),
         };
         self.checked(Value { dtype, weak: value.weak, number }.to(dtype))
     }
@@ -119,10 +119,10 @@ impl Machine<'_> {
                 Some(before) => self.checked(extreme(largest, before, value))?,
             });
         }
-        found.ok_or_else(|| self.unsupported("`min` or `max` of nothing"))
+        found.ok_or_else(|| self.unsupported("`min` or `max` without arguments"))
     }
 
-    /// What is not chosen need not have a value: the types alone say what the result is then.
+    /// The branch that is not taken need not have a value: only its type matters.
     fn choose(&mut self, parts: &Arc<[Expr; 3]>) -> Result<Value, InterpretError> {
         let truth = self.value(&parts[0])?.number.is_true();
         let (chosen, other) = if truth { (&parts[1], &parts[2]) } else { (&parts[2], &parts[1]) };
@@ -131,7 +131,7 @@ impl Machine<'_> {
             return Ok(self.checked(unify(chosen, other))?.0);
         }
         let ty = infer::type_of(self.program, self.kernel, &Expr::If(parts.clone()))?;
-        let dtype = ty.scalar().ok_or_else(|| self.unsupported("a choice of what are not numbers"))?;
+        let dtype = ty.scalar().ok_or_else(|| self.unsupported("a conditional expression whose values are not numbers"))?;
         self.checked(chosen.to(dtype))
     }
 
@@ -139,7 +139,7 @@ impl Machine<'_> {
         let callable = call.resolved.then(|| self.program.callables.get(&call.function)).flatten().cloned();
         let types = callable.as_ref().and_then(|callable| callable.types());
         let (Some(callable), Some(types), true) = (&callable, types, call.keywords.is_empty()) else {
-            return Err(self.unsupported(format!("the call of `{}`", call.function)));
+            return Err(self.unsupported(format!("the call to `{}`", call.function)));
         };
         let mut args = Vec::with_capacity(call.args.len());
         for (place, arg) in call.args.iter().enumerate() {
@@ -211,7 +211,7 @@ impl Machine<'_> {
     fn neutral(&mut self, op: &ReductionOp, dtype: DType) -> Result<Number, InterpretError> {
         match op.neutral(Some(&[dtype])) {
             Ok(neutral) if op.arity() == 1 => Ok(self.value(&neutral[0])?.number),
-            _ => Err(self.unsupported(format!("a reduction by `{op}` of nothing"))),
+            _ => Err(self.unsupported(format!("an empty reduction by `{op}`"))),
         }
     }
 }

@@ -18,8 +18,8 @@ use crate::memory::{Variable, initial};
 use crate::number::{Number, Value};
 use crate::order::{Node, Planner};
 
-/// Runs the program's only kernel. Each argument has its numbers in C order, one for a number passed by value; what they are afterwards is
-/// given back for all arrays.
+/// Runs the program's only kernel. Each argument has its numbers in C order, or one number if it is passed by value; the final values of
+/// all arrays are returned.
 ///
 /// ```
 /// use parloop_interpret::{Number, interpret};
@@ -38,7 +38,7 @@ use crate::order::{Node, Planner};
 /// ```
 ///
 /// # Errors
-/// [`InterpretError`]: what is missing or does not fit, an index out of bounds, a read of what was not written, what is not interpreted.
+/// [`InterpretError`]: missing or mismatched arguments, an index out of bounds, a read of an unwritten element, unsupported features.
 pub fn interpret(program: &Program, arguments: &BTreeMap<Name, Vec<Number>>) -> Result<BTreeMap<Name, Vec<Number>>, InterpretError> {
     let program = typed(program)?;
     let entry = program.only_entry()?;
@@ -136,7 +136,7 @@ impl<'k> Machine<'k> {
             let shape = match &argument.kind {
                 ArgumentKind::Value => Vec::new(),
                 ArgumentKind::Array { layout, .. } => self.shape(&argument.name, &layout.shape)?,
-                _ => return Err(self.unsupported(format!("argument `{}`, which is an object or an image,", argument.name))),
+                _ => return Err(self.unsupported(format!("argument `{}`, which is an object or an image", argument.name))),
             };
             let given = arguments.get(&argument.name).ok_or_else(|| InterpretError::Missing { argument: argument.name.clone() })?;
             let expected: usize = shape.iter().product();
@@ -176,7 +176,7 @@ impl<'k> Machine<'k> {
     }
 
     fn dtype(&self, name: &Name, ty: Option<&Type>) -> Result<DType, InterpretError> {
-        ty.and_then(Type::scalar).ok_or_else(|| self.unsupported(format!("`{name}`, which is not made of numbers,")))
+        ty.and_then(Type::scalar).ok_or_else(|| self.unsupported(format!("`{name}`, which does not hold numbers")))
     }
 
     fn shape(&mut self, array: &Name, shape: &Shape) -> Result<Vec<usize>, InterpretError> {
@@ -232,8 +232,8 @@ impl<'k> Machine<'k> {
                 self.write(&assignment.lhs, value)
             }
             InstructionKind::Barrier { .. } | InstructionKind::Nop => Ok(()),
-            InstructionKind::Call(_) => Err(self.unsupported("a call with several results, or with arrays,")),
-            InstructionKind::C(_) => Err(self.unsupported("text in C")),
+            InstructionKind::Call(_) => Err(self.unsupported("a call with several results or with arrays")),
+            InstructionKind::C(_) => Err(self.unsupported("C code")),
         }
     }
 

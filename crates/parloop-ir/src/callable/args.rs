@@ -1,4 +1,4 @@
-//! Which of a kernel's arguments a call gives and takes.
+//! Which of a kernel's arguments a call passes in and gets back.
 
 use std::collections::BTreeSet;
 
@@ -7,16 +7,16 @@ use parloop_isl::Name;
 use super::ArgId;
 use crate::syntax::{ArgumentKind, LoopKernel};
 
-/// Which arguments of a kernel a call gives, and which it takes back; one may be both.
+/// The kernel arguments that a call passes in and those that it gets back; an argument may be both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelArgs {
-    /// Places of arguments that a call gives, in order: the first is the call's argument 0.
+    /// Positions of the arguments that a call passes in, in order: the first is the call's argument 0.
     pub inputs: Vec<usize>,
-    /// Places of arguments that a call takes back, in order: the first is the call's result −1.
+    /// Positions of the arguments that a call gets back, in order: the first is the call's result −1.
     pub outputs: Vec<usize>,
 }
 
-/// Which arguments of a kernel are given and taken back by a call: as they say themselves, else as the instructions read and write them.
+/// The kernel arguments that a call passes in and gets back: as declared, else as the instructions read and write them.
 pub fn kernel_args(kernel: &LoopKernel) -> KernelArgs {
     let mut reads: BTreeSet<Name> = BTreeSet::new();
     let mut writes: BTreeSet<Name> = BTreeSet::new();
@@ -42,7 +42,7 @@ pub fn kernel_args(kernel: &LoopKernel) -> KernelArgs {
 }
 
 impl KernelArgs {
-    /// The place of the argument that an id of a call means.
+    /// The position of the argument with that id in a call.
     pub fn place(&self, kernel: &LoopKernel, id: &ArgId) -> Option<usize> {
         match id {
             ArgId::Position(place) if *place >= 0 => self.inputs.get(*place as usize).copied(),
@@ -51,7 +51,7 @@ impl KernelArgs {
         }
     }
 
-    /// The ids by which a call may mean the argument at that place.
+    /// The ids by which a call may refer to the argument at that position.
     pub(super) fn ids(&self, place: usize) -> impl Iterator<Item = ArgId> {
         let input = self.inputs.iter().position(|input| *input == place).map(ArgId::argument);
         let output = self.outputs.iter().position(|output| *output == place).map(ArgId::result);

@@ -1,4 +1,4 @@
-//! What a called kernel learns of its caller: shapes and strides in its own names, and what holds for the numbers it is given.
+//! What a called kernel learns from its caller: shapes and strides in its own names, and what holds for the numbers passed to it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,7 +10,7 @@ use crate::callable::{CallSite, CallableError, Inference, KernelArgs};
 use crate::names::UniqueNames;
 use crate::syntax::{Argument, ArgumentKind, DimTag, Expr, Layout, LoopKernel, Shape, Stride, Type};
 
-/// Names of the caller that the callee's shapes and strides are made of, and what they are called there.
+/// The caller's names that the callee's shapes and strides use, and their names in the callee.
 #[derive(Clone, Debug)]
 pub struct CalleeNames {
     names: BTreeMap<Name, Name>,
@@ -19,7 +19,7 @@ pub struct CalleeNames {
 }
 
 impl CalleeNames {
-    /// Those that the call passes as they are: `f(n, …)`.
+    /// The names that the call passes unchanged: `f(n, …)`.
     pub fn of(callee: &LoopKernel, places: &KernelArgs, site: &CallSite<'_>) -> CalleeNames {
         let passed = site.args.iter().zip(&places.inputs).filter_map(|(arg, place)| match (arg, &callee.arguments[*place].kind) {
             (Expr::Variable(name), ArgumentKind::Value) => Some((name.clone(), callee.arguments[*place].name.clone())),
@@ -28,7 +28,7 @@ impl CalleeNames {
         CalleeNames { names: passed.collect(), free: UniqueNames::of_variables(callee), added: Vec::new() }
     }
 
-    /// A layout of the caller's in the names of the callee; names that are not passed yet will be.
+    /// A layout of the caller in the callee's names; names that are not passed yet become additional arguments.
     pub fn translate(&mut self, layout: &Layout) -> Layout {
         let mut layout = layout.clone();
         if let Shape::Known(lengths) = &mut layout.shape {
@@ -54,7 +54,7 @@ impl CalleeNames {
         expr.substitute(&variables.into_iter().map(|name| (name.clone(), Expr::Variable(self.names[&name].clone()))).collect())
     }
 
-    /// The arguments that the callee takes for names that were not passed, and those names.
+    /// The callee's additional arguments for names that were not passed, and those names.
     pub fn added(&self, site: &CallSite<'_>) -> (Vec<Argument>, Vec<Name>) {
         if self.added.is_empty() {
             return (Vec::new(), Vec::new());
@@ -71,17 +71,17 @@ impl CalleeNames {
         (self.added.iter().map(argument).collect(), self.added.iter().map(|(here, _)| here.clone()).collect())
     }
 
-    /// The names that were translated: the caller's, then the callee's.
+    /// The translated names: the caller's, then the callee's.
     pub fn names(&self) -> &BTreeMap<Name, Name> {
         &self.names
     }
 }
 
-/// What the callee may assume: what holds in the caller for the numbers that are passed; and what it did assume, if that follows or whoever
-/// calls the caller is held to it.
+/// What the callee may assume: what holds in the caller for the numbers that are passed, and its own assumptions if they follow from that
+/// or the caller's own callers must satisfy them.
 ///
 /// # Errors
-/// The solver's.
+/// If the solver fails.
 pub fn callee_assumptions(
     callee: &LoopKernel,
     places: &KernelArgs,
@@ -105,9 +105,9 @@ pub fn callee_assumptions(
     if holds { facts.join(&callee.assumptions).map_err(|error| inside(error.into())) } else { Ok(facts) }
 }
 
-/// What the callee assumes, of the caller's parameters; `None` where it is about other numbers of the caller's.
+/// The callee's assumptions in terms of the caller's parameters; `None` if they involve other numbers of the caller.
 fn in_caller(callee: &LoopKernel, caller: &LoopKernel, equal: &[(Name, Affine)]) -> Result<Option<Set>, IslError> {
-    // Arguments first get names that nobody else has, since what is passed may use the same names.
+    // Arguments first get unique names, since the passed expressions may use the same names.
     let apart = |name: &Name| Name::from(format!("pl_passed_{name}"));
     let is_parameter = |name: &Name| caller.arguments.iter().any(|known| known.name == *name && known.kind == ArgumentKind::Value);
     let mut assumed = callee.assumptions.drop_unused_params().rename(&|name| Some(apart(name)))?;

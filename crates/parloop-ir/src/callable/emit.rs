@@ -1,25 +1,25 @@
-//! What a call becomes in the code: a small tree that the lowering turns into its own, so that no text is made before the writer.
+//! What a call becomes in the code: a small tree that the lowering converts to its own, so that no text exists before the writer.
 
 use parloop_isl::Name;
 
 use super::{ArgId, CallableError, same_place};
 use crate::syntax::{BinaryOp, Expr, LoopKernel, Target, Type};
 
-/// Where a call stands: what a callable sees of its caller.
+/// A call site: what a callable sees of its caller.
 #[derive(Clone, Copy, Debug)]
 pub struct CallSite<'a> {
-    /// What code is written for.
+    /// The target of the generated code.
     pub target: Target,
-    /// The kernel that calls.
+    /// The calling kernel.
     pub kernel: &'a LoopKernel,
-    /// The arguments by position, as the kernel has them.
+    /// The positional arguments, as written in the kernel.
     pub args: &'a [Expr],
     /// Where the results go; empty for a call inside an expression.
     pub results: &'a [Expr],
 }
 
 impl<'a> CallSite<'a> {
-    /// The argument or result of that id, by position.
+    /// The argument or result with that id, by position.
     pub fn get(&self, id: &ArgId) -> Option<&'a Expr> {
         match id {
             ArgId::Position(place) if *place >= 0 => self.args.get(*place as usize),
@@ -28,25 +28,25 @@ impl<'a> CallSite<'a> {
         }
     }
 
-    /// Whether it is a part of an array.
+    /// Whether it is part of an array.
     pub fn is_part(&self, id: &ArgId) -> bool {
         matches!(self.get(id), Some(Expr::SubArray(_)))
     }
 }
 
-/// What a call becomes. The lowering knows the call site: an argument or result is named by its id, and is written as the caller has
-/// it, converted to the type that [`Callable::types`](super::Callable::types) gives that id.
+/// What a call becomes. The lowering knows the call site: an argument or result is named by its id and written as in the caller, converted
+/// to the type that [`Callable::types`](super::Callable::types) gives that id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Emitted {
     /// `function(a, b)`.
     Call(Name, Vec<Emitted>),
-    /// That argument: its value; the address of the first element of an array or of a part of one. Of a result: the value that is
-    /// written to (an lvalue), or the address of the first element.
+    /// An argument: its value, or the address of the first element of an array or part of an array. A result: the lvalue that is written,
+    /// or the address of the first element.
     Arg(ArgId),
     /// The address of a result that is a number.
     Address(ArgId),
-    /// The place in memory of an argument that is a subscript, counted in elements from the beginning of its array; a lane of a vector
-    /// counts as an element if `lanes`.
+    /// The position in memory of an argument that is a subscript, in elements from the beginning of its array; with `lanes`, a vector lane
+    /// counts as an element.
     IndexOf {
         /// Which argument.
         id: ArgId,
@@ -55,7 +55,7 @@ pub enum Emitted {
     },
     /// An expression in the names of the caller, such as a length of an axis, converted to the type if one is given.
     Expr(Expr, Option<Type>),
-    /// Text in the target's language, as it stands: one name or number, or an expression in parentheses.
+    /// Text in the target's language, inserted verbatim: a name, a number, or an expression in parentheses.
     Text(String),
     /// `(condition ? a : b)`, as condition, a, b.
     Choose(Box<[Emitted; 3]>),
@@ -66,7 +66,7 @@ pub enum Emitted {
 }
 
 impl Emitted {
-    /// The argument at that place.
+    /// The argument at that position.
     pub fn argument(place: usize) -> Emitted {
         Emitted::Arg(ArgId::argument(place))
     }
@@ -90,7 +90,7 @@ pub(super) fn plain_call_insn(name: &Name, in_target: Option<&Name>, site: &Call
     Ok((Emitted::Call(function.clone(), args), returns))
 }
 
-/// That a parameter that is changed in place is given and taken at one place.
+/// Checks that a parameter that is updated in place is passed in and assigned to the same location.
 pub fn check_in_place(function: &Name, parameter: &str, site: &CallSite<'_>, [argument, result]: [&ArgId; 2]) -> Result<(), CallableError> {
     let (Some(given), Some(taken)) = (site.get(argument), site.get(result)) else { return Ok(()) };
     let same = same_place(site.kernel, given, taken);

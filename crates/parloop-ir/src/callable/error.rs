@@ -1,4 +1,4 @@
-//! Why a callable cannot be used, and why types or descriptors cannot be found: each can be the reason for the other.
+//! Errors of callables and of the inference of types and descriptors; each can be the cause of the other.
 
 use parloop_device::Language;
 use parloop_isl::{IslError, Name};
@@ -9,16 +9,16 @@ use crate::names::Near;
 use crate::substitution::ExpandSubstError;
 use crate::syntax::{Target, Type};
 
-/// Why a callable cannot be used so.
+/// Why a callable cannot be used in this way.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallableError {
-    /// The call does not fit the function.
-    #[error("call of `{function}`: {reason}")]
+    /// The call does not match the function.
+    #[error("call to `{function}`: {reason}")]
     Misfit {
         /// The function.
         function: Name,
-        /// What does not fit, and what would.
+        /// What does not match, and what would.
         reason: String,
     },
     /// Too many or too few arguments.
@@ -32,17 +32,17 @@ pub enum CallableError {
         found: usize,
     },
     /// Too many or too few results.
-    #[error("`{function}` gives {gives} results, but the call takes {found}")]
+    #[error("`{function}` returns {gives} results, but the call expects {found}")]
     ResultCount {
         /// The function.
         function: Name,
-        /// How many it gives.
+        /// How many it returns.
         gives: String,
-        /// How many the call takes.
+        /// How many the call expects.
         found: usize,
     },
-    /// It is written in a language that the target does not take.
-    #[error("`{function}` is written in {language}, which target {target} does not take; write it in C, or run it on cpu, cuda or hip")]
+    /// It is written in a language that the target does not support.
+    #[error("`{function}` is written in {language}, which target {target} does not support; write it in C, or run it on cpu, cuda or hip")]
     Language {
         /// The function.
         function: Name,
@@ -51,7 +51,7 @@ pub enum CallableError {
         /// The target.
         target: Target,
     },
-    /// A type it has no version for.
+    /// It has no version for these types.
     #[error("`{function}` has no version for {types} on target {target}")]
     NoVersion {
         /// The function.
@@ -61,77 +61,79 @@ pub enum CallableError {
         /// The target.
         target: Target,
     },
-    /// The target does not know it.
-    #[error("function `{function}` is not known on target {target}")]
+    /// The target does not have it.
+    #[error("function `{function}` is not available on target {target}")]
     NotOnTarget {
         /// The function.
         function: Name,
         /// The target.
         target: Target,
     },
-    /// An array of one type is passed where the callee says another.
-    #[error("call of `{function}`: {id} (`{parameter}`) is an array of {expected} there, but one of {found} is passed")]
+    /// An array has a different type from the callee's parameter.
+    #[error("call to `{function}`: {id} (`{parameter}`) must be an array of {expected}, but an array of {found} is passed")]
     ArrayType {
         /// The function.
         function: Name,
         /// Which argument.
         id: ArgId,
-        /// Its name there.
+        /// Its name in the callee.
         parameter: Name,
-        /// The type there.
+        /// The type in the callee.
         expected: TypeName,
-        /// The type here.
+        /// The type that is passed.
         found: TypeName,
     },
-    /// An array with another number of axes than the callee's.
-    #[error("call of `{function}`: {id} (`{parameter}`) has {expected} axes there, `{there}`, but {found} are passed, `{here}`")]
+    /// An array has a different number of axes from the callee's parameter.
+    #[error(
+        "call to `{function}`: {id} (`{parameter}`) must have {expected} axes, `{there}`, but an array with {found} is passed, `{here}`"
+    )]
     Rank {
         /// The function.
         function: Name,
         /// Which argument.
         id: ArgId,
-        /// Its name there.
+        /// Its name in the callee.
         parameter: Name,
-        /// How many axes it has there.
+        /// How many axes it has in the callee.
         expected: usize,
-        /// Its shape there.
+        /// Its shape in the callee.
         there: Box<str>,
         /// How many are passed.
         found: usize,
-        /// The shape here.
+        /// The shape that is passed.
         here: Box<str>,
     },
-    /// An array whose rows the callee cannot take as they lie in memory.
-    #[error("call of `{function}`: {id} is `{there}` there, which {wants}, but {here} is passed")]
+    /// The callee cannot take an array with this memory layout.
+    #[error("call to `{function}`: {id} is declared as `{there}`, which {wants}, but {here} is passed")]
     Rows {
         /// The function.
         function: Name,
         /// Which argument.
         id: ArgId,
-        /// The parameter, as it is declared there.
+        /// The parameter, as declared in the callee.
         there: Box<str>,
         /// What it takes.
         wants: Box<str>,
-        /// The array here.
+        /// The array that is passed.
         here: Box<str>,
     },
-    /// A number where an array is wanted, or an array where a number is.
-    #[error("call of `{function}`: {id} (`{parameter}`) is {expected} there, but {found} is passed")]
+    /// A number is passed where an array is expected, or vice versa.
+    #[error("call to `{function}`: {id} (`{parameter}`) must be {expected}, but {found} is passed")]
     Kind {
         /// The function.
         function: Name,
         /// Which argument.
         id: ArgId,
-        /// Its name there.
+        /// Its name in the callee.
         parameter: Name,
-        /// What is wanted.
+        /// What is expected.
         expected: &'static str,
         /// What is passed.
         found: &'static str,
     },
-    /// What is changed in place is given and taken at two places.
+    /// An argument that is updated in place is passed in and assigned to different locations.
     #[error(
-        "call of `{function}`: `{parameter}` is changed in place there, but `{given}` is given and `{taken}` taken; copy the one to the other first"
+        "call to `{function}`: `{parameter}` is updated in place, but the call passes `{given}` and assigns the result to `{taken}`; copy one to the other first"
     )]
     InPlace {
         /// The function.
@@ -143,27 +145,27 @@ pub enum CallableError {
         /// The result.
         taken: String,
     },
-    /// It is a kernel, which cannot be part of an expression.
-    #[error("kernel `{function}` cannot be called inside an expression: assign its results in an instruction of their own")]
+    /// A kernel cannot be called inside an expression.
+    #[error("kernel `{function}` cannot be called inside an expression; assign its results in a separate instruction")]
     KernelInExpression {
         /// The kernel.
         function: Name,
     },
-    /// Code is asked of it before its types and descriptors are known.
-    #[error("`{function}` is called before its types and descriptors are known; this is a mistake of the compiler, please report it")]
+    /// Code is requested before its types and descriptors are known.
+    #[error("`{function}` is called before its types and descriptors are known; this is a bug in the compiler; please report it")]
     NotReady {
         /// The function.
         function: Name,
     },
-    /// The kernel that is called has a mistake with these arguments.
-    #[error("in kernel `{function}`, as it is called here: {error}")]
+    /// The called kernel is invalid with these arguments.
+    #[error("in kernel `{function}`, as called here: {error}")]
     Inside {
         /// The kernel.
         function: Name,
         /// The mistake.
         error: Box<InferError>,
     },
-    /// What an object of another language says.
+    /// An error from an object of another language.
     #[error("`{function}`: {message}")]
     Foreign {
         /// The function.
@@ -179,11 +181,11 @@ pub enum CallableError {
 pub struct RecursiveCall {
     /// The kernel.
     pub kernel: Name,
-    /// Through which kernels.
+    /// The kernels on the path.
     pub path: Vec<Name>,
 }
 
-/// A type, or that it is not known, in words.
+/// A type, or "unknown", for messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeName(pub Type);
 
@@ -198,23 +200,23 @@ impl std::fmt::Display for TypeName {
     }
 }
 
-/// Why types or descriptors cannot be found.
+/// Why types or descriptors cannot be inferred.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InferError {
-    /// Nobody knows a function of that name.
-    #[error("function `{function}`, called in kernel `{kernel}`, is not known{near}; register it first, with a look-up or as a kernel")]
+    /// Unknown function.
+    #[error("unknown function `{function}` in kernel `{kernel}`{near}; register it first, with a look-up or as a kernel")]
     UnknownFunction {
         /// The name.
         function: Name,
         /// Where it is called.
         kernel: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
-    /// A name that is nothing of the kernel's.
+    /// Unknown name.
     #[error(
-        "`{name}` in kernel `{kernel}` is not an iname, argument, temporary or parameter; add it to the arguments, or check how it is written"
+        "`{name}` in kernel `{kernel}` is not an iname, argument, temporary or parameter; add it to the arguments, or check its spelling"
     )]
     UnknownName {
         /// The name.
@@ -222,8 +224,8 @@ pub enum InferError {
         /// The kernel.
         kernel: Name,
     },
-    /// The type of a variable cannot be found.
-    #[error("the type of `{name}` in kernel `{kernel}` cannot be found: {reason}")]
+    /// The type of a variable cannot be inferred.
+    #[error("cannot infer the type of `{name}` in kernel `{kernel}`: {reason}")]
     Undetermined {
         /// The variable.
         name: Name,
@@ -232,14 +234,14 @@ pub enum InferError {
         /// Why.
         reason: Reason,
     },
-    /// An operation that two types do not have.
-    #[error("`{expr}` in kernel `{kernel}`: there is no operation between {left} and {right}; convert one with `cast`")]
+    /// Two types cannot be combined.
+    #[error("`{expr}` in kernel `{kernel}`: {left} and {right} cannot be combined; convert one with `cast`")]
     NoOperation {
         /// The expression.
         expr: String,
         /// The kernel.
         kernel: Name,
-        /// The one type.
+        /// The left type.
         left: String,
         /// The other.
         right: String,
@@ -258,7 +260,7 @@ pub enum InferError {
         /// The fields it has.
         fields: Vec<Name>,
     },
-    /// A number that no type holds.
+    /// An integer that does not fit any type.
     #[error("integer {value} in kernel `{kernel}` does not fit any integer type; write it as a float")]
     IntegerTooLarge {
         /// The number.
@@ -266,8 +268,8 @@ pub enum InferError {
         /// The kernel.
         kernel: Name,
     },
-    /// Several values where one is wanted.
-    #[error("`{expr}` in kernel `{kernel}` gives {count} values, but one is wanted here; assign them in an instruction of their own")]
+    /// Several values where one is expected.
+    #[error("`{expr}` in kernel `{kernel}` returns {count} values, but only one is expected here; assign them in a separate instruction")]
     SeveralValues {
         /// The expression.
         expr: String,
@@ -286,7 +288,7 @@ pub enum InferError {
         /// What to do.
         hint: &'static str,
     },
-    /// A callable cannot be used so.
+    /// A callable cannot be used in this way.
     #[error(transparent)]
     Callable(#[from] CallableError),
     /// A kernel calls itself.
@@ -295,8 +297,8 @@ pub enum InferError {
     /// A substitution rule cannot be expanded.
     #[error(transparent)]
     Rule(#[from] ExpandSubstError),
-    /// An iname that sweeps a part of an array has no bounds that one expression says.
-    #[error("`{iname}` sweeps `{array}` in kernel `{kernel}`, but its domain does not bound it by one expression on each side")]
+    /// An iname that sweeps part of an array does not have a single lower and a single upper bound.
+    #[error("`{iname}` sweeps `{array}` in kernel `{kernel}`, but its domain does not give it a single lower and a single upper bound")]
     Unbounded {
         /// The iname.
         iname: Name,
@@ -305,9 +307,9 @@ pub enum InferError {
         /// The kernel.
         kernel: Name,
     },
-    /// The part of an array that inames sweep has no fixed strides.
+    /// The swept part of an array does not have fixed strides.
     #[error(
-        "`{part}` in kernel `{kernel}`: the index does not go on by the same distance for each step of `{iname}`; pack it into a temporary first"
+        "`{part}` in kernel `{kernel}`: the index does not advance by a constant stride along `{iname}`; pack it into a temporary first"
     )]
     NotStrided {
         /// The part.
@@ -317,8 +319,8 @@ pub enum InferError {
         /// The kernel.
         kernel: Name,
     },
-    /// What an argument says of memory cannot be passed to a callee.
-    #[error("`{array}` in kernel `{kernel}` has a {what} axis, along which no part of it can be passed to a function")]
+    /// The axis of an argument cannot be passed to a callee.
+    #[error("`{array}` in kernel `{kernel}` has a {what} axis, so no part along that axis can be passed to a function")]
     AxisNotPassed {
         /// The array.
         array: Name,
@@ -327,7 +329,7 @@ pub enum InferError {
         /// `sep` or `vec`.
         what: &'static str,
     },
-    /// A layout that says too little.
+    /// An incomplete layout.
     #[error(transparent)]
     Layout(#[from] LayoutError),
     /// The solver.
@@ -335,21 +337,21 @@ pub enum InferError {
     Solver(#[from] IslError),
 }
 
-/// Why the type of a variable cannot be found.
+/// Why the type of a variable cannot be inferred.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
     /// It is an input without a type.
-    #[error("nothing is written to it; give it a dtype, or pass an array when the kernel is called")]
+    #[error("it is never written; give it a dtype, or pass an array when the kernel is called")]
     NotWritten,
-    /// Only text in C writes it.
+    /// Only C instructions write it.
     #[error("only C instructions write it; give it a dtype")]
     OnlyC,
     /// It depends on another.
-    #[error("it is made of `{0}`, whose type is not known")]
+    #[error("it is computed from `{0}`, whose type is unknown")]
     MadeOf(Name),
-    /// It depends on itself alone.
-    #[error("it is made of nothing but itself; give it a dtype")]
+    /// It depends only on itself.
+    #[error("it is computed only from itself; give it a dtype")]
     OnlyItself,
 }
 

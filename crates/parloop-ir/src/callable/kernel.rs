@@ -22,12 +22,12 @@ pub struct CallableKernel {
 }
 
 impl CallableKernel {
-    /// That kernel, without types.
+    /// Wraps the kernel, without types.
     pub fn of(kernel: LoopKernel) -> CallableKernel {
         CallableKernel { name: kernel.name.clone(), kernel, types: None, descriptors: None, added: Vec::new() }
     }
 
-    /// That the call gives and takes as many arrays and numbers as the kernel has.
+    /// Checks that the call has as many arguments and results as the kernel.
     ///
     /// # Errors
     /// [`CallableError`] with both numbers.
@@ -51,7 +51,7 @@ impl CallableKernel {
         CallableError::Misfit { function: self.name.clone(), reason: format!("it has no {id}; its arguments are {}", names.join(", ")) }
     }
 
-    /// Its arguments with types of a call; a number keeps the type that it is declared with, an array must have it.
+    /// Its arguments with the types of a call; a number keeps its declared type, an array must have it.
     fn arguments_with(&self, types: &ArgTypes, places: &KernelArgs) -> Result<Vec<Argument>, CallableError> {
         let mut arguments = self.kernel.arguments.clone();
         for (id, ty) in types {
@@ -189,7 +189,7 @@ unsafe impl Callable for CallableKernel {
 }
 
 impl CallableKernel {
-    /// The kind of an argument as the caller passes it, in the callee's names.
+    /// The kind of an argument as passed by the caller, in the callee's names.
     fn described_kind(
         &self,
         id: &ArgId,

@@ -1,4 +1,4 @@
-//! Callables: everything that an expression or an instruction can call, as one trait, and where names are looked up.
+//! Callables: everything that an expression or an instruction can call, as one trait, and name look-up.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -24,22 +24,22 @@ pub use error::{CallableError, InferError, Reason, RecursiveCall, TypeName};
 pub use kernel::CallableKernel;
 pub use sub_array::{Extent, Part, extent, part, same_place};
 
-/// Which argument or result of a call.
+/// Identifies an argument or result of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ArgId {
-    /// Counted from 0: an argument; −1, −2 …: the first, the second result.
+    /// A position: 0, 1 … are arguments; −1, −2 … are the first and second result.
     Position(i32),
-    /// An argument by name.
+    /// A keyword argument.
     Keyword(Name),
 }
 
 impl ArgId {
-    /// The argument at that place, counted from 0.
+    /// The argument at that position, counted from 0.
     pub fn argument(place: usize) -> ArgId {
         ArgId::Position(i32::try_from(place).unwrap_or(i32::MAX))
     }
 
-    /// The result at that place, counted from 0.
+    /// The result at that position, counted from 0.
     pub fn result(place: usize) -> ArgId {
         ArgId::Position(i32::try_from(place).map_or(i32::MIN, |place| -1 - place))
     }
@@ -58,16 +58,16 @@ impl fmt::Display for ArgId {
 /// The types of arguments and results that are known.
 pub type ArgTypes = BTreeMap<ArgId, Type>;
 
-/// What a callee must know of an argument beyond its type.
+/// What a callee must know about an argument beyond its type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ArgDescriptor {
     /// A number.
     Value,
-    /// An array, or a part of one: its shape, strides and place.
+    /// An array or part of an array: its shape, strides and position.
     Array {
-        /// Which memory; `None` for a temporary whose memory is not found yet.
+        /// The address space; `None` for a temporary whose address space is not inferred yet.
         space: Option<AddressSpace>,
-        /// Shape and strides as the caller has them (strides fixed, in elements).
+        /// Shape and strides in the caller's terms (strides fixed, in elements).
         layout: Layout,
     },
 }
@@ -75,24 +75,24 @@ pub enum ArgDescriptor {
 /// The descriptors of arguments and results that are known.
 pub type ArgDescriptors = BTreeMap<ArgId, ArgDescriptor>;
 
-/// What a callable can ask for while it is specialised.
+/// Services for a callable while it is specialised.
 pub trait Inference {
-    /// What code is written for.
+    /// The target of the generated code.
     fn target(&self) -> Target;
 
-    /// That kernel with the types of all its names and calls found; if types of arguments are missing, as many as can be.
+    /// Infers the types of all names and calls of the kernel; if types of arguments are missing, as many as possible.
     ///
     /// # Errors
-    /// Why types cannot be found.
+    /// If types cannot be inferred.
     fn kernel_types(&mut self, kernel: &LoopKernel) -> Result<LoopKernel, CallableError>;
 
-    /// That kernel with all its calls described.
+    /// Adds descriptors to all calls of the kernel.
     ///
     /// # Errors
-    /// Why they cannot be.
+    /// If they cannot be inferred.
     fn kernel_descriptors(&mut self, kernel: &LoopKernel) -> Result<LoopKernel, CallableError>;
 
-    /// Makes the kernel at hand assume something of its parameters, so that whoever calls it is held to it; whether it does.
+    /// Adds an assumption about its parameters to the current kernel, which its callers must satisfy. Returns whether it was added.
     fn assume(&mut self, _condition: &Set) -> bool {
         false
     }
@@ -100,15 +100,15 @@ pub trait Inference {
 
 /// Something that can be called in an expression or as an instruction.
 ///
-/// It starts without types. `with_types` makes a specialisation for types, `with_descriptors` one for shapes, strides and address
-/// spaces; each is an entry of its own in [`Program::callables`](crate::program::Program::callables), and equal ones share an entry.
-/// When all is known, the writer asks [`emit_call`](Self::emit_call) or [`emit_call_insn`](Self::emit_call_insn) what to write.
+/// It starts without types. `with_types` makes a specialisation for types, `with_descriptors` one for shapes, strides and address spaces;
+/// each is a separate entry in [`Program::callables`](crate::program::Program::callables), and equal ones share an entry. Once everything
+/// is known, the writer calls [`emit_call`](Self::emit_call) or [`emit_call_insn`](Self::emit_call_insn) what to write.
 ///
 /// # Safety
-/// What it emits calls functions that exist in the target's code, by their types, and these access of memory only what the call passes to
-/// them: they read arguments and write results within the shapes of their [descriptors](Self::descriptors), and return.
+/// The emitted code calls functions that exist in the target's code with matching types. These access only the memory that the call passes
+/// to them: they read arguments and write results within the shapes of their [descriptors](Self::descriptors), and return.
 pub unsafe trait Callable: fmt::Debug + Send + Sync {
-    /// Its name as the user calls it.
+    /// The name by which the user calls it.
     fn name(&self) -> &Name;
 
     /// Its name in the target's code, once it is known.
@@ -120,17 +120,17 @@ pub unsafe trait Callable: fmt::Debug + Send + Sync {
     /// The descriptors it is specialised for.
     fn descriptors(&self) -> Option<&ArgDescriptors>;
 
-    /// Specialised for these types, with those of the results filled in. Types may be missing: the callable says what it can. Types
-    /// of results are among them where the caller knows what they are written to.
+    /// Specialised for these types, with those of the results filled in. Types may be missing: the callable fills in what it can. Types of
+    /// results are included where the caller knows what they are assigned to.
     ///
     /// # Errors
-    /// [`CallableError`] if it cannot be called with these.
+    /// [`CallableError`] if it cannot be called with these types.
     fn with_types(&self, types: &ArgTypes, inference: &mut dyn Inference) -> Result<Arc<dyn Callable>, CallableError>;
 
     /// Specialised for these descriptors, which are in the names of the calling kernel.
     ///
     /// # Errors
-    /// [`CallableError`] if shapes, strides or memory do not fit.
+    /// [`CallableError`] if shapes, strides or memory do not match.
     fn with_descriptors(
         &self,
         descriptors: &ArgDescriptors,
@@ -138,12 +138,12 @@ pub unsafe trait Callable: fmt::Debug + Send + Sync {
         inference: &mut dyn Inference,
     ) -> Result<Arc<dyn Callable>, CallableError>;
 
-    /// Names of the caller whose values [`with_descriptors`](Self::with_descriptors) wants as further arguments, behind the others.
+    /// Names of the caller whose values [`with_descriptors`](Self::with_descriptors) needs as additional arguments, after the others.
     fn added_arguments(&self) -> &[Name] {
         &[]
     }
 
-    /// Whether code can be made of a call of it.
+    /// Whether code can be generated for a call.
     fn is_ready(&self) -> bool {
         self.types().is_some() && self.descriptors().is_some() && self.name_in_target().is_some()
     }
@@ -156,8 +156,8 @@ pub unsafe trait Callable: fmt::Debug + Send + Sync {
         emit::plain_call(self.name(), self.name_in_target(), site)
     }
 
-    /// What a call as an instruction becomes, and whether the first result is the value of it. Results that are not are written by the
-    /// callee: their addresses are among the arguments. `a, b = f(c, d)` is `a = f(c, d, &b)` if so, else `f(c, d, &a, &b)`.
+    /// What a call as an instruction becomes, and whether the first result is its return value. The callee writes the other results: their
+    /// addresses are among the arguments. `a, b = f(c, d)` is `a = f(c, d, &b)` if so, else `f(c, d, &a, &b)`.
     ///
     /// # Errors
     /// [`CallableError`] if it cannot be called as an instruction.
@@ -165,33 +165,33 @@ pub unsafe trait Callable: fmt::Debug + Send + Sync {
         emit::plain_call_insn(self.name(), self.name_in_target(), site)
     }
 
-    /// Text in front of code that calls it.
+    /// Code that must precede calls to it.
     ///
     /// # Errors
     /// [`CallableError`] if there is none for the target.
     fn preambles(&self, target: Target) -> Result<Vec<Preamble>, CallableError>;
 
-    /// The language of that text. Code that is C for a CPU is C++ as well, and compiled as what one of its callables needs.
+    /// The language of that code. C code for a CPU is also valid C++, and is compiled as the language that its callables need.
     fn language(&self) -> Language {
         Language::C
     }
 
-    /// The kernel that it is.
+    /// The kernel, if it is one.
     fn kernel(&self) -> Option<&LoopKernel> {
         None
     }
 
-    /// The same with that kernel in it; what is not a kernel becomes one.
+    /// The same callable with that kernel; a callable that is not a kernel becomes one.
     fn with_kernel(&self, kernel: LoopKernel) -> Arc<dyn Callable> {
         Arc::new(CallableKernel::of(kernel))
     }
 
-    /// Whether it is the target's or the library's own, so that a registration of the user's takes its place.
+    /// Whether it belongs to the target or the library, so that a user's registration overrides it.
     fn is_builtin(&self) -> bool {
         false
     }
 
-    /// Whether it is the same as another: equal specialisations share one entry. The name of its entry and
+    /// Whether it equals another: equal specialisations share one entry. The name of its entry and
     /// [`added_arguments`](Self::added_arguments) do not count.
     fn is_same(&self, other: &dyn Callable) -> bool;
 
@@ -214,33 +214,33 @@ pub struct Symbol {
     pub text: String,
 }
 
-/// Finds functions by name. All methods but [`find`](Self::find) may be left as they are.
+/// Finds functions by name. Only [`find`](Self::find) must be implemented.
 pub trait FunctionLookup: fmt::Debug + Send + Sync {
-    /// The callable of that name, if it knows one; `target` is `None` while nobody said what code is for.
+    /// The callable of that name, if there is one; `target` is `None` while no target is chosen.
     ///
     /// # Errors
-    /// Whatever keeps it from answering.
+    /// Any error of the look-up.
     fn find(&self, target: Option<Target>, name: &str) -> Result<Option<Arc<dyn Callable>>, CallableError>;
 
-    /// The callable for that name and those types of arguments together, asked when no callable has the name alone.
+    /// The callable for that name and those argument types, used when no callable is found by name alone.
     ///
     /// # Errors
-    /// Whatever keeps it from answering.
+    /// Any error of the look-up.
     fn find_typed(&self, target: Target, name: &str, types: &[Type]) -> Result<Option<Arc<dyn Callable>>, CallableError> {
         let _ = (target, name, types);
         Ok(None)
     }
 
-    /// The value that a name stands for which is not a variable of the kernel.
+    /// The value of a name that is not a variable of the kernel.
     ///
     /// # Errors
-    /// Whatever keeps it from answering.
+    /// Any error of the look-up.
     fn symbol(&self, target: Option<Target>, name: &str) -> Result<Option<Symbol>, CallableError> {
         let _ = (target, name);
         Ok(None)
     }
 
-    /// For comparison of programs.
+    /// For comparing programs.
     fn as_any(&self) -> &dyn Any;
 }
 

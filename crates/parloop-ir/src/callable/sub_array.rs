@@ -1,4 +1,4 @@
-//! Parts of arrays that calls are given: where they begin, how long they are and by how much they go on along each swept iname.
+//! Parts of arrays that are passed to calls: where they begin, how long they are, and their stride along each swept iname.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::fold;
 use crate::layout::Axis;
 use crate::syntax::{AddressSpace, ArgumentKind, DimTag, Expr, Layout, LoopKernel, Offset, Shape, Stride, SubArray};
 
-/// The values of an iname that sweeps a part of an array: from `start`, so many.
+/// The values of an iname that sweeps part of an array: the first value and the number of values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct Extent {
@@ -19,21 +19,21 @@ pub struct Extent {
     pub length: Expr,
 }
 
-/// A part of an array, as a callee sees it.
+/// Part of an array, as a callee sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Which memory; `None` for a temporary whose memory is not found yet.
+    /// The address space; `None` for a temporary whose address space is not inferred yet.
     pub space: Option<AddressSpace>,
-    /// Its shape and its strides, which are fixed.
+    /// Its shape and its fixed strides.
     pub layout: Layout,
     /// The indices of its first element in the whole array.
     pub begin: Vec<Expr>,
 }
 
-/// The values of an iname that sweeps a part of `array`.
+/// The values of an iname that sweeps part of `array`.
 ///
 /// # Errors
-/// [`InferError::Unbounded`] if the domain says no bound; the solver's.
+/// [`InferError::Unbounded`] if the domain has no bound, or if the solver fails.
 pub fn extent(kernel: &LoopKernel, iname: &Name, array: &Name) -> Result<Extent, InferError> {
     let unbounded = || InferError::Unbounded { iname: iname.clone(), array: array.clone(), kernel: kernel.name.clone() };
     let domain = kernel.domains.iter().find(|domain| domain.has_dim(iname)).ok_or_else(unbounded)?;
@@ -56,7 +56,7 @@ fn least(bound: &Bound) -> Result<Affine, parloop_isl::IslError> {
     Affine::floor(&bound.affine.add(&Affine::constant(bound.divisor - 1))?, bound.divisor)
 }
 
-/// One of several limits: a constant where all are, else an expression.
+/// Combines several bounds: a constant if all are constants, else an expression.
 fn extreme(limits: &[Affine], best: impl Fn(&[i64]) -> Option<&i64>, among: impl Fn(Arc<[Expr]>) -> Expr) -> Expr {
     if let [only] = limits {
         return from_affine(only);
@@ -68,10 +68,10 @@ fn extreme(limits: &[Affine], best: impl Fn(&[i64]) -> Option<&i64>, among: impl
     }
 }
 
-/// The part of an array that a call is given.
+/// The part of an array that is passed to a call.
 ///
 /// # Errors
-/// When its inames are not bounded, or when it has no fixed strides.
+/// If its inames are unbounded, or if its strides are not fixed.
 pub fn part(kernel: &LoopKernel, sub_array: &SubArray) -> Result<Part, InferError> {
     let (space, layout) = array_of(kernel, &sub_array.array)?;
     let mut begin_at = BTreeMap::new();
@@ -96,7 +96,7 @@ pub fn part(kernel: &LoopKernel, sub_array: &SubArray) -> Result<Part, InferErro
     Ok(Part { space, layout, begin })
 }
 
-/// Whether two arguments of a call are the same place in memory, for all that one can see: a kernel changes what it is given where it lies.
+/// Whether two arguments of a call are known to be the same location in memory: a kernel updates its arguments in place.
 ///
 /// # Errors
 /// As [`part`].
@@ -108,7 +108,7 @@ pub fn same_place(kernel: &LoopKernel, one: &Expr, other: &Expr) -> Result<bool,
     }
 }
 
-/// An affine expression in its normal form; others as they are.
+/// Normalises affine expressions; others stay unchanged.
 fn simplify(expr: Expr) -> Expr {
     to_affine(&expr).map_or(expr, |affine| from_affine(&affine))
 }
@@ -125,7 +125,7 @@ fn array_of<'a>(kernel: &'a LoopKernel, name: &Name) -> Result<(Option<AddressSp
     }
 }
 
-/// By how many elements each swept iname goes on.
+/// The stride of each swept iname, in elements.
 fn strides(kernel: &LoopKernel, sub_array: &SubArray, layout: &Layout) -> Result<Vec<Expr>, InferError> {
     let array = &sub_array.array;
     let axes = layout.axes(array)?;

@@ -1,4 +1,4 @@
-//! Functions of complex numbers for targets that have none: two numbers, `x` and `y`, in a `float2` or `double2`.
+//! Complex functions for targets without complex numbers: two numbers, `x` and `y`, in a `float2` or `double2`.
 
 use parloop_device::DType;
 
@@ -11,7 +11,7 @@ pub(super) fn helper_name(function: &str, dtype: DType) -> String {
     format!("pl_{function}_{}", if dtype == DType::C64 { "c64" } else { "c128" })
 }
 
-/// Our function, as text. Each is written out by itself, so that none depends on another being there.
+/// The text of our function. Each function is self-contained, so that none depends on another.
 pub(super) fn helper(function: &str, dtype: DType, target: Target) -> String {
     let (complex, real) = (native_type(dtype, target), native_type(real_of(dtype), target));
     let gives = if matches!(function, "abs" | "real" | "imag") { real } else { complex };

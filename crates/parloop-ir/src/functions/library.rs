@@ -1,4 +1,4 @@
-//! Functions of the library's own: `make_tuple`, `indexof`, `indexof_vec`.
+//! Functions of the library: `make_tuple`, `indexof`, `indexof_vec`.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl Default for MakeTuple {
     }
 }
 
-// SAFETY: it emits no call of a function.
+// SAFETY: it emits no function calls.
 unsafe impl Callable for MakeTuple {
     fn name(&self) -> &Name {
         &self.name
@@ -72,7 +72,7 @@ unsafe impl Callable for MakeTuple {
                 }
                 ArgId::Position(_) => {}
                 ArgId::Keyword(name) => {
-                    let reason = format!("it takes no argument by name, but `{name}` is given");
+                    let reason = format!("it takes no keyword arguments, but `{name}` is given");
                     return Err(CallableError::Misfit { function: self.name.clone(), reason });
                 }
             }
@@ -122,7 +122,7 @@ unsafe impl Callable for MakeTuple {
     }
 }
 
-/// `indexof(a[i, j])`: where the element is in memory; `indexof_vec` counts the lanes of vectors too.
+/// `indexof(a[i, j])`: the position of the element in memory; `indexof_vec` counts the lanes of vectors too.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IndexOf {
     name: Name,
@@ -138,7 +138,7 @@ impl IndexOf {
     }
 }
 
-// SAFETY: it emits no call of a function.
+// SAFETY: it emits no function calls.
 unsafe impl Callable for IndexOf {
     fn name(&self) -> &Name {
         &self.name

@@ -1,4 +1,4 @@
-//! Functions that a user describes by a table: which types they take and give, and what they are called in the target's code.
+//! Functions that a user describes in a table: the types they take and return, and their names in the target's code.
 
 use std::any::Any;
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::callable::{
 use crate::promote::combine;
 use crate::syntax::{Preamble, Target, Type};
 
-/// A function of numbers with a version for each of some types.
+/// A scalar function with versions for several types.
 ///
 /// ```
 /// use parloop_device::DType;
@@ -50,11 +50,11 @@ impl ScalarFunction {
         ScalarFunction { name, versions: Vec::new(), preambles: Vec::new(), name_in_target: None, types: None, descriptors: None }
     }
 
-    /// With a version that takes and gives those types. Where several fit a call, the first one is taken.
+    /// Adds a version that takes and returns those types. If several match a call, the first one is used.
     ///
     /// # Safety
-    /// In the target's code, with the text in front of it, that name is a function which takes and returns numbers of these types. It
-    /// accesses no memory that others can see, and it returns.
+    /// In the target's code, with its preamble, that name is a function that takes and returns numbers of these types. It accesses no
+    /// shared memory, and it returns.
     pub unsafe fn version(
         mut self,
         args: impl IntoIterator<Item = Type>,
@@ -66,7 +66,7 @@ impl ScalarFunction {
         self
     }
 
-    /// With text in front of code that calls it.
+    /// Adds a preamble to code that calls it.
     pub fn preamble(mut self, preamble: Preamble) -> ScalarFunction {
         self.preambles.push(preamble);
         self
@@ -83,7 +83,7 @@ impl ScalarFunction {
     }
 }
 
-// SAFETY: its versions are vouched for where they are added.
+// SAFETY: the caller that adds a version guarantees it.
 unsafe impl Callable for ScalarFunction {
     fn name(&self) -> &Name {
         &self.name
@@ -147,26 +147,27 @@ unsafe impl Callable for ScalarFunction {
     }
 }
 
-/// That no argument is an array.
+/// Checks that no argument is an array.
 pub(super) fn only_values(function: &Name, descriptors: &ArgDescriptors) -> Result<(), CallableError> {
     match descriptors.iter().find(|(_, descriptor)| matches!(descriptor, ArgDescriptor::Array { .. })) {
-        Some((id, _)) => {
-            Err(CallableError::Misfit { function: function.clone(), reason: format!("{id} is a part of an array, but it takes numbers") })
-        }
+        Some((id, _)) => Err(CallableError::Misfit {
+            function: function.clone(),
+            reason: format!("{id} is part of an array, but the function takes numbers"),
+        }),
         None => Ok(()),
     }
 }
 
 type Mangle = dyn Fn(Target, &str, &[Type]) -> Option<ScalarFunction> + Send + Sync;
 
-/// A look-up that answers only when name, number of arguments and their types all fit: the old `register_function_mangler`.
+/// A look-up that matches the name, the number of arguments and their types: loopy's `register_function_mangler`.
 #[derive(Clone)]
 pub struct Mangler {
     function: Arc<Mangle>,
 }
 
 impl Mangler {
-    /// Asks `function` for the callable of a name and types; it gives one with a version for exactly those.
+    /// Calls `function` with a name and types; it returns a callable with a version for exactly those.
     pub fn new(function: impl Fn(Target, &str, &[Type]) -> Option<ScalarFunction> + Send + Sync + 'static) -> Mangler {
         Mangler { function: Arc::new(function) }
     }

@@ -9,11 +9,11 @@ use crate::callable::{Callable, CallableError};
 use crate::program::{Program, kernel_exprs};
 use crate::syntax::{Call, Expr, Instruction, LoopKernel, Target};
 
-/// The callable of that name for a program: what the user's look-ups give, the last one first, then the target's own, then the
-/// library's. Entries of the program are not looked at.
+/// The callable of that name for a program: the user's look-ups, the last one first, then the target's own, then the library's. Entries of
+/// the program are not considered.
 ///
 /// # Errors
-/// Whatever keeps a look-up from answering.
+/// Any error of the look-up.
 pub fn find(program: &Program, target: Option<Target>, name: &str) -> Result<Option<Arc<dyn Callable>>, CallableError> {
     for lookup in program.lookups.iter().rev() {
         if let Some(found) = lookup.find(target, name)? {
@@ -26,16 +26,16 @@ pub fn find(program: &Program, target: Option<Target>, name: &str) -> Result<Opt
     Ok(library::find(name))
 }
 
-/// The program with every call resolved whose name is known, and an entry for each function that is called so. Unknown names stay as they
-/// are: they are a mistake only when code is made.
+/// Resolves every call with a known name, and adds an entry for each called function. Unknown names stay unchanged: they are an error only
+/// when code is generated.
 ///
 /// # Errors
-/// Whatever keeps a look-up from answering.
+/// Any error of the look-up.
 pub fn scope(program: &Program) -> Result<Program, CallableError> {
     scope_for(program, program.target)
 }
 
-/// [`scope`] for a target that the program need not name itself.
+/// [`scope`] for a target that the program does not have to name.
 pub fn scope_for(program: &Program, target: Option<Target>) -> Result<Program, CallableError> {
     let mut scoped = program.clone();
     for (entry, callable) in &program.callables {
@@ -48,7 +48,7 @@ pub fn scope_for(program: &Program, target: Option<Target>) -> Result<Program, C
     Ok(scoped)
 }
 
-/// The kernel with known calls resolved, if there is one that was not; functions that are found become entries of `program`.
+/// Resolves the known calls of a kernel; `None` if nothing changes. Functions that are found become entries of `program`.
 fn scope_kernel(kernel: &LoopKernel, program: &mut Program, target: Option<Target>) -> Result<Option<LoopKernel>, CallableError> {
     let mut unresolved = Vec::new();
     for expr in kernel_exprs(kernel) {
@@ -76,7 +76,7 @@ fn scope_kernel(kernel: &LoopKernel, program: &mut Program, target: Option<Targe
         .then(|| rename_calls(kernel, &|call| (!call.resolved && known.contains(&call.function)).then(|| call.function.clone()))))
 }
 
-/// The kernel with calls resolved to the entries that `entry` names; `None` leaves a call as it is.
+/// Resolves calls to the entries that `entry` names; `None` leaves a call unchanged.
 fn rename_calls(kernel: &LoopKernel, entry: &dyn Fn(&Call) -> Option<Name>) -> LoopKernel {
     let mut kernel = kernel.clone();
     for instruction in &mut kernel.instructions {

@@ -1,4 +1,4 @@
-//! Names that stand for values in every target's code.
+//! Named constants of every target.
 
 use parloop_device::DType;
 
@@ -6,7 +6,7 @@ use crate::callable::{CallableError, Symbol};
 use crate::program::Program;
 use crate::syntax::{Target, Type};
 
-/// Constants of C's headers, as text that needs no header.
+/// Constants of the C headers, as text that needs no header.
 const CONSTANTS: &[(&str, DType, &str)] = &[
     ("NAN", DType::F32, "(0.0f / 0.0f)"),
     ("INFINITY", DType::F32, "(1.0f / 0.0f)"),
@@ -30,10 +30,10 @@ const CONSTANTS: &[(&str, DType, &str)] = &[
     ("M_SQRT1_2", DType::F64, "0.7071067811865476"),
 ];
 
-/// The value that a name stands for which is not a variable of the kernel: what the user's look-ups say, else a constant of C's.
+/// The value of a name that is not a variable of the kernel: from the user's look-ups, else a C constant.
 ///
 /// # Errors
-/// Whatever keeps a look-up from answering.
+/// Any error of the look-up.
 pub fn symbol(program: &Program, target: Option<Target>, name: &str) -> Result<Option<Symbol>, CallableError> {
     for lookup in program.lookups.iter().rev() {
         if let Some(symbol) = lookup.symbol(target, name)? {
@@ -44,7 +44,7 @@ pub fn symbol(program: &Program, target: Option<Target>, name: &str) -> Result<O
     Ok(found.map(|(_, dtype, text)| Symbol { ty: Type::Scalar(*dtype), text: (*text).into() }))
 }
 
-/// Whether a name stands for a constant of C's, unless a kernel declares it.
+/// Whether a name is a C constant, unless a kernel declares it.
 pub fn is_constant(name: &str) -> bool {
     CONSTANTS.iter().any(|(constant, _, _)| *constant == name)
 }

@@ -1,4 +1,4 @@
-//! Functions that the targets have themselves: one table of names, and what each is called for which types on which target.
+//! Built-in functions of the targets: one table of names, and the name of each for each type and target.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -12,22 +12,22 @@ use crate::callable::{ArgDescriptors, ArgId, ArgTypes, CallSite, Callable, Calla
 use crate::promote::{as_float, promote, real_of};
 use crate::syntax::{BinaryOp, Preamble, Target, Type};
 
-/// How a call of a function of the target's is written.
+/// How a call to a built-in function is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// A call of the name in the target.
+    /// A call of that name in the target.
     Call,
-    /// A call of a small function that stands in front of the code.
+    /// A call to a small function in the preamble.
     Helper,
-    /// The argument as it is.
+    /// The argument itself.
     Itself,
     /// Nothing.
     Zero,
-    /// One by a call of the name in the target.
+    /// One divided by a call of that name in the target.
     OneBy,
 }
 
-/// A function for certain types.
+/// A function for particular types.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Version {
     form: Form,
@@ -37,7 +37,7 @@ struct Version {
     gives: DType,
 }
 
-/// A function that the target has itself, such as `sin`.
+/// A built-in function of the target, such as `sin`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TargetFunction {
     name: Name,
@@ -47,7 +47,7 @@ pub struct TargetFunction {
     form: Form,
 }
 
-/// Functions of one number: `(name, whether there is one for complex numbers, targets on which its name is the plain one)`.
+/// Functions of one number: `(name, whether it has a complex version, targets on which the name has no suffix)`.
 const UNARY: &[(&str, bool)] = &[
     ("sin", true),
     ("cos", true),
@@ -83,7 +83,7 @@ const UNARY: &[(&str, bool)] = &[
 ];
 const BINARY: &[&str] = &["pow", "atan2", "copysign", "fmin", "fmax", "fmod", "hypot"];
 const TERNARY: &[&str] = &["fma"];
-/// Functions whose form depends on the kind of their arguments, with how many they take.
+/// Functions whose form depends on the kind of their arguments, with their number of arguments.
 const SPECIAL: &[(&str, usize)] = &[
     ("abs", 1),
     ("real", 1),
@@ -114,7 +114,7 @@ fn arity(name: &str) -> Option<usize> {
     }
 }
 
-/// All names that some target knows.
+/// All names that some target has.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     let unary = UNARY.iter().map(|(name, _)| *name);
     unary.chain(BINARY.iter().copied()).chain(TERNARY.iter().copied()).chain(SPECIAL.iter().map(|(name, _)| *name))
@@ -157,14 +157,14 @@ impl TargetFunction {
         CallableError::ArgumentCount { function: self.name.clone(), takes: self.arity().to_string(), found }
     }
 
-    /// The types of all arguments in order, or `None` while one is not known.
+    /// The types of all arguments in order, or `None` while one is unknown.
     fn argument_types<'a>(&self, types: &'a ArgTypes) -> Result<Option<Vec<&'a Type>>, CallableError> {
         for id in types.keys() {
             match id {
                 ArgId::Position(place) if *place >= self.arity() as i32 => return Err(self.wrong_count(*place as usize + 1)),
                 ArgId::Position(_) => {}
                 ArgId::Keyword(name) => {
-                    let reason = format!("it takes no argument by name, but `{name}` is given");
+                    let reason = format!("it takes no keyword arguments, but `{name}` is given");
                     return Err(CallableError::Misfit { function: self.name.clone(), reason });
                 }
             }
@@ -226,7 +226,7 @@ fn real_version(name: &str, target: Target, dtype: DType) -> Option<Version> {
     Some(Version { form, in_target: format!("{base}{suffix}"), takes: dtype, gives: dtype })
 }
 
-/// The name of a function of complex numbers on a target: those of C's library, else our own in front of the code.
+/// The name of a function of complex numbers on a target: from the C library, else our own in the preamble.
 fn complex_version(name: &str, target: Target, dtype: DType) -> Option<Version> {
     let known = matches!(name, "abs" | "real" | "imag" | "conj" | "pow") || UNARY.iter().any(|(unary, complex)| *unary == name && *complex);
     if !known {
@@ -244,7 +244,7 @@ fn complex_version(name: &str, target: Target, dtype: DType) -> Option<Version> 
     }
 }
 
-// SAFETY: it is a table of functions of numbers that the targets have.
+// SAFETY: a table of scalar functions that the targets have.
 unsafe impl Callable for TargetFunction {
     fn name(&self) -> &Name {
         &self.name
@@ -328,11 +328,10 @@ unsafe impl Callable for TargetFunction {
         let takes = self.types.as_ref().and_then(|types| types.get(&ArgId::argument(0))).and_then(Type::scalar);
         let mut found = Vec::new();
         if target == Target::C && matches!(self.form, Form::Call | Form::OneBy) {
-            // SAFETY: a header of C.
+            // SAFETY: a C header.
             found.push(unsafe { Preamble::new("50_math", "#include <math.h>") });
             if takes.is_some_and(DType::is_complex) {
-                // The macro `I` would take that name from kernels.
-                // SAFETY: a header of C.
+                // The macro `I` would shadow that name in kernels. SAFETY: a C header.
                 found.push(unsafe { Preamble::new("50_complex", "#include <complex.h>\n#undef I") });
             }
         }

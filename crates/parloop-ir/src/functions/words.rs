@@ -1,10 +1,10 @@
-//! Words of the targets' languages: in front of functions, and for types.
+//! Keywords of the targets' languages: function specifiers and type names.
 
 use parloop_device::DType;
 
 use crate::syntax::Target;
 
-/// The words in front of a function that only the code itself calls.
+/// The specifiers of a function that only generated code calls.
 pub(super) fn function_words(target: Target) -> &'static str {
     match target {
         Target::Cuda | Target::Hip => "static __device__ inline",

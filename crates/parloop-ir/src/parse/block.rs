@@ -11,14 +11,14 @@ use super::error::{Mistake, ParseError};
 use super::expression::Parser;
 use super::lex::is_name_byte;
 use super::lines::{Line, lines};
-use super::options::{Options, Place};
+use super::options::{OptionPosition, Options};
 use super::statement::{Statement, no_tail, statement};
 use crate::syntax::{Expr, UnaryOp};
 
-/// How many blocks may be inside each other.
+/// The maximum nesting depth of blocks.
 const MAX_BLOCKS: usize = 100;
 
-/// Reads instructions, one a line. A line goes on while a bracket is open; `#` begins a comment.
+/// Parses instructions, one per line. A line continues while a bracket is open; `#` begins a comment.
 ///
 /// ```
 /// let parsed = parloop_loop::parse::instructions("
@@ -35,11 +35,11 @@ const MAX_BLOCKS: usize = 100;
 /// ```
 ///
 /// # Errors
-/// What was expected and what was found, with the line and a caret.
+/// Reports what was expected and what was found, with the line and a caret.
 pub fn instructions(text: &str) -> Result<Parsed, ParseError> {
     let lines = lines(text)?;
     let mut reader = Reader { text: &lines.clean, parsed: Parsed::default(), options: Options::default(), blocks: Vec::new() };
-    // Mistakes are shown in the text with its comments.
+    // Errors are shown in the original text with its comments.
     lines.lines.iter().try_for_each(|line| reader.line(line)).map_err(|error| error.within(text, 0))?;
     match reader.blocks.pop() {
         Some(block) => {
@@ -52,7 +52,7 @@ pub fn instructions(text: &str) -> Result<Parsed, ParseError> {
 enum BlockKind {
     For,
     With,
-    /// With the conditions that did not hold where its current part runs.
+    /// With the conditions that are false where its current branch runs.
     If {
         tried: Vec<Expr>,
     },
@@ -120,7 +120,7 @@ impl Reader<'_> {
 
     fn open(&mut self, kind: BlockKind, line: &Line) -> Result<(), ParseError> {
         if self.blocks.len() == MAX_BLOCKS {
-            let mistake = Mistake::Other(format!("more than {MAX_BLOCKS} blocks are inside each other"));
+            let mistake = Mistake::Other(format!("blocks are nested more than {MAX_BLOCKS} levels deep"));
             return Err(self.mistake(line.head.clone(), mistake));
         }
         self.blocks.push(Block { kind, span: line.head.clone(), outer: self.options.clone() });
@@ -131,7 +131,7 @@ impl Reader<'_> {
     fn no_options(&self, line: &Line) -> Result<(), ParseError> {
         match &line.options {
             Some(options) => {
-                let mistake = Mistake::Other("this line takes no options: put a `with {…}` block around".to_owned());
+                let mistake = Mistake::Other("this line takes no options; put a `with {…}` block around it".to_owned());
                 Err(self.mistake(options.start - 1..options.end + 1, mistake))
             }
             None => Ok(()),
@@ -142,7 +142,7 @@ impl Reader<'_> {
         no_tail(self.text, line)?;
         self.open(BlockKind::With, line)?;
         let options = line.options.clone().unwrap_or(line.head.end..line.head.end);
-        self.options.read(self.text, options, Place::With)
+        self.options.read(self.text, options, OptionPosition::With)
     }
 
     fn for_loop(&mut self, line: &Line, rest: Range<usize>) -> Result<(), ParseError> {
@@ -193,7 +193,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Goes from one part of an `if` to the next, where none of the conditions before holds; gives those.
+    /// Moves from one branch of an `if` to the next, where all conditions before are false; returns those.
     fn next_part(&mut self, word: &'static str, line: &Line) -> Result<Vec<Expr>, ParseError> {
         let (text, head) = (self.text, line.head.clone());
         let no_if = |inside| ParseError::at(text, head, Mistake::NoIf { word, inside });

@@ -1,7 +1,7 @@
 //! Arguments and temporaries as lines: `a, b: global float32[n, n] {order=f, offset=auto}`, `t: local float32[16]`, `n: value int32`.
 //!
 //! `global`, `constant`, `value`, `object`, `image2` are arguments, as is `arg local` of a function; `temp`, `private`, `local`,
-//! `temp global` are temporaries. Without brackets an argument's shape is found from its use and a temporary is a number.
+//! `temp global` are temporaries. Without brackets, the shape of an argument is inferred from its use and a temporary is a scalar.
 
 use std::ops::Range;
 
@@ -21,11 +21,11 @@ pub enum Datum {
     Argument(Argument),
     /// A temporary.
     Temporary(Temporary),
-    /// An argument of which only the place among the others is said.
+    /// An argument of which only the position is given.
     Named(Name),
 }
 
-/// What a name is.
+/// The role of a name.
 #[derive(Clone, Copy, PartialEq)]
 enum Role {
     Array(AddressSpace),
@@ -37,7 +37,7 @@ enum Role {
 
 const OPTIONS: [&str; 11] = ["order", "dim_tags", "offset", "align", "in", "out", "tags", "axes", "read_only", "base", "init"];
 
-/// Reads one line of data, which may name several.
+/// Parses one line of data, which may declare several names.
 pub fn data_line(text: &str, line: Range<usize>) -> Result<Vec<Datum>, ParseError> {
     let open = find(text, line.clone(), b'{')?;
     let head = trimmed(text, line.start..open.unwrap_or(line.end));
@@ -96,7 +96,7 @@ fn named(datum: &Datum, name: Name) -> Datum {
     }
 }
 
-/// What stands between braces that close at the end of the range.
+/// The text between braces that close at the end of the range.
 fn braces(text: &str, within: Range<usize>) -> Result<Range<usize>, ParseError> {
     let span = trimmed(text, within);
     if !text[span.clone()].ends_with('}') || span.len() < 2 {
@@ -151,7 +151,7 @@ fn shape(parser: &mut Parser<'_>, role: Role) -> Result<Shape, ParseError> {
     }
     if !matches!(role, Role::Array(_) | Role::Temporary(_)) {
         let span = parser.token().span.clone();
-        return Err(parser.mistake(span, Mistake::Other("a value, an object or an image has no lengths in brackets".to_owned())));
+        return Err(parser.mistake(span, Mistake::Other("values, objects and images take no lengths in brackets".to_owned())));
     }
     let special = match parser.name_ahead(0).filter(|_| parser.is_ahead(1, "]")) {
         Some("auto") => Some(Shape::Auto),
@@ -228,7 +228,7 @@ fn read_option(text: &str, option: Range<usize>, datum: &mut Datum) -> Result<()
 }
 
 fn misplaced(text: &str, span: Range<usize>, name: &str) -> ParseError {
-    ParseError::at(text, span, Mistake::OptionPlace { option: name.to_owned(), place: "so for this kind of data" })
+    ParseError::at(text, span, Mistake::OptionPlace { option: name.to_owned(), place: "for this kind of data" })
 }
 
 fn layout_of(datum: &mut Datum) -> Option<&mut Layout> {

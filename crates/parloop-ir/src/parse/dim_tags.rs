@@ -1,4 +1,5 @@
-//! The text of dim tags: how each axis of an array lies in memory (`"c,c"`, `"N1,N0"`, `"stride:3,sep"`, `"N0(pad=16),N1"`, `"N0,N1,vec"`).
+//! The text of dim tags: the memory layout of each axis of an array (`"c,c"`, `"N1,N0"`, `"stride:3,sep"`, `"N0(pad=16),N1"`,
+//! `"N0,N1,vec"`).
 
 use std::collections::BTreeSet;
 
@@ -10,70 +11,72 @@ use crate::syntax::{DimTag, Stride};
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DimTagError {
-    /// The word is none of the tags.
+    /// Unknown tag.
     #[error("`{tag}` is not a dim tag; use `c`, `f`, `N0`, `N1`, …, `stride:EXPR`, `stride:auto`, `sep` or `vec`")]
     Unknown {
         /// The word.
         tag: String,
     },
-    /// The distance is not an expression.
+    /// The stride is not an expression.
     #[error("the stride in dim tag `{tag}` is not an expression: {reason}")]
     BadStride {
         /// The tag.
         tag: String,
-        /// What the parser says.
+        /// The parser's message.
         reason: String,
     },
-    /// The padding is not a number above zero.
+    /// The padding is not a positive number.
     #[error("the padding in dim tag `{tag}` must be a whole number of elements, at least 1")]
     BadPadding {
         /// The tag.
         tag: String,
     },
-    /// Both ways to say the order are used.
+    /// Two notations for the order are mixed.
     #[error("dim tags `{tags}` mix an order (`c`, `f`) with nesting levels (`N0`, `N1`); use one of the two")]
     MixedLevels {
         /// The text.
         tags: String,
     },
-    /// Two axes of one level.
-    #[error("dim tags `{tags}` use nesting level {level} twice; each axis needs a level of its own")]
+    /// Two axes have the same level.
+    #[error("dim tags `{tags}` use nesting level {level} twice; each axis needs its own level")]
     DoubleLevel {
         /// The text.
         tags: String,
         /// The level.
         level: i64,
     },
-    /// A level is left out.
-    #[error("dim tags `{tags}` leave out nesting level {level}; levels must follow each other")]
+    /// A level is missing.
+    #[error("dim tags `{tags}` skip nesting level {level}; levels must be consecutive")]
     MissingLevel {
         /// The text.
         tags: String,
         /// The level.
         level: i64,
     },
-    /// A computed distance would depend on a given one.
-    #[error("dim tags `{tags}`: the stride of level {level} cannot be computed from the given stride of a lower level; give both or none")]
+    /// A computed stride would depend on a given one.
+    #[error(
+        "dim tags `{tags}`: the stride of level {level} cannot be computed from the given stride of a lower level; give both or neither"
+    )]
     AboveFixed {
         /// The text.
         tags: String,
-        /// The level that is to be computed.
+        /// The level whose stride is computed.
         level: i64,
     },
-    /// More than one axis of lanes.
+    /// More than one vector axis.
     #[error("dim tags `{tags}` have more than one `vec` axis")]
     DoubleVector {
         /// The text.
         tags: String,
     },
-    /// Images alone have more than one axis in memory.
-    #[error("dim tag `{tag}` names an axis of an image; arrays have one axis in memory, leave out the `->`")]
+    /// Only images have more than one axis in memory.
+    #[error("dim tag `{tag}` names an axis of an image; arrays have one axis in memory, so leave out the `->`")]
     TargetAxis {
         /// The tag.
         tag: String,
     },
-    /// The number of tags is not that of the axes.
-    #[error("dim tags `{tags}` are {found}, but the array has {axes} axes")]
+    /// The number of tags does not match the number of axes.
+    #[error("dim tags `{tags}` describe {found} axes, but the array has {axes}")]
     WrongCount {
         /// The text.
         tags: String,
@@ -84,7 +87,7 @@ pub enum DimTagError {
     },
 }
 
-/// Reads dim tags, one for each axis, with commas between them; `axes` is the number of axes, if it is known.
+/// Parses dim tags, one for each axis, separated by commas; `axes` is the number of axes, if known.
 ///
 /// `c` puts an axis inside all axes before it, `f` outside. `N0` varies fastest. A tag with `?` at its end is left out where there are
 /// fewer axes than tags. The padding of an axis rounds up the stride of the axis one level above.
@@ -101,7 +104,7 @@ pub fn parse_dim_tags(text: &str, axes: Option<usize>) -> Result<Vec<DimTag>, Di
     parse_dim_tag_list(&split_at_commas(text), axes)
 }
 
-/// Reads dim tags that are apart already; see [`parse_dim_tags`].
+/// Parses dim tags that are already separated; see [`parse_dim_tags`].
 pub fn parse_dim_tag_list(tags: &[&str], axes: Option<usize>) -> Result<Vec<DimTag>, DimTagError> {
     let text = tags.iter().map(|tag| tag.trim()).collect::<Vec<_>>().join(",");
     let mut read = Vec::new();
@@ -130,7 +133,7 @@ enum Written {
     Vector,
 }
 
-/// A level as `c` and `f` make it, or as it is written.
+/// A level, given by `c` or `f` or explicitly.
 #[derive(Clone, Copy, PartialEq)]
 enum Level {
     Order(i64),
@@ -201,7 +204,7 @@ impl Written {
     }
 }
 
-/// Counts levels from 0 and hands each axis the padding of the axis below it.
+/// Numbers levels from 0 and gives each axis the padding of the axis below it.
 fn place(read: &[Written], text: &str) -> Result<Vec<DimTag>, DimTagError> {
     check(read, text)?;
     let least = read.iter().filter_map(Written::any_level).min().unwrap_or(0);
@@ -258,7 +261,7 @@ fn check(read: &[Written], text: &str) -> Result<(), DimTagError> {
     }
 }
 
-/// The parts of a text between commas that are in no brackets.
+/// The parts of a text between commas outside brackets.
 pub fn split_at_commas(text: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0i32, 0);
     for (at, c) in text.char_indices() {

@@ -1,4 +1,4 @@
-//! Drafts: instructions as they are written, before names are chosen and patterns are looked up. `create` makes instructions of them.
+//! Drafts: instructions as written, before names are chosen and patterns are resolved. `create` completes them.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use parloop_isl::Name;
 use crate::matching::{Glob, Query};
 use crate::syntax::{Expr, Instruction, InstructionKind, SubstitutionRule, SyncScope};
 
-/// What stands in a text of instructions.
+/// The contents of a text of instructions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parsed {
     /// Instructions, in the order written.
@@ -17,41 +17,41 @@ pub struct Parsed {
     pub substitutions: Vec<SubstitutionRule>,
 }
 
-/// Instructions that are meant by a name with `*` and `?`, or by a query.
+/// Instructions selected by a name with `*` and `?`, or by a query.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Which {
-    /// `dep=a*`: by id; a name that is not a pattern must be there.
+    /// `dep=a*`: by id; a name that is not a pattern must exist.
     Named(Glob),
-    /// `dep_query=writes:a`: those that match, which may be none.
+    /// `dep_query=writes:a`: those that match, possibly none.
     Query(Query),
 }
 
-/// The inames for each point of which an instruction is done, as far as it was said.
+/// The inames in which an instruction runs, as far as given.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Within {
-    /// Nothing was said: found from what it uses.
+    /// Not given: inferred from what it uses.
     #[default]
     Auto,
-    /// `inames=+i:j`: these, and those found.
+    /// `inames=+i:j`: these, and those inferred.
     Added(BTreeSet<Name>),
-    /// `inames=i:j`, or inside `for i, j`: these alone.
+    /// `inames=i:j`, or inside `for i, j`: only these.
     Final(BTreeSet<Name>),
 }
 
 /// One instruction as written, with the options of the blocks around it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Draft {
-    /// Where it stands in the text, in bytes.
+    /// Its position in the text, in bytes.
     pub span: Range<usize>,
     /// `id=`.
     pub id: Option<Name>,
-    /// `id_prefix=`: what a chosen id begins with. Never beside `id`.
+    /// `id_prefix=`: the prefix of a generated id. Never together with `id`.
     pub id_prefix: Option<Name>,
     /// What it does.
     pub kind: InstructionKind,
     /// `dep=` and `dep_query=`.
     pub depends_on: Vec<Which>,
-    /// Whether no dependencies may be added by themselves: `dep=*a:b`.
+    /// Whether dependencies may not be added automatically: `dep=*a:b`.
     pub depends_on_is_final: bool,
     /// `nosync=` and `nosync_query=`.
     pub nosync: Vec<(Which, SyncScope)>,
@@ -67,7 +67,7 @@ pub struct Draft {
     pub predicates: BTreeSet<Expr>,
     /// `tags=`.
     pub tags: BTreeSet<Name>,
-    /// `dup=i->j:k`: inames to be copied for this instruction alone, with the copy's name if given.
+    /// `dup=i->j:k`: inames to duplicate for this instruction only, with the name of the copy if given.
     pub duplicate: Vec<(Name, Option<Name>)>,
 }
 
@@ -92,8 +92,8 @@ impl Draft {
         }
     }
 
-    /// The instruction, when nothing is left to choose or to look up: it has an id, names others by their ids, and copies no inames.
-    /// This is how instructions that were printed are read.
+    /// The instruction, if it is complete: it has an id, refers to others by id, and duplicates no inames. Printed instructions are read
+    /// this way.
     pub fn exact(&self) -> Option<Instruction> {
         let named = |which: &Which| match which {
             Which::Named(glob) => glob.as_name().cloned(),

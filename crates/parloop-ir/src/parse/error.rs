@@ -1,4 +1,4 @@
-//! Mistakes in text, and where they are: the line, with a caret under the place.
+//! Errors in text with their position: the line, with a caret below.
 
 use std::fmt;
 use std::ops::Range;
@@ -7,27 +7,27 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Mistake {
-    /// Something else should stand here.
+    /// Unexpected text.
     #[error("expected {expected}, found {found}")]
     Expected {
-        /// What may stand here.
+        /// What was expected.
         expected: String,
         /// What does.
         found: String,
     },
-    /// A character that means nothing here.
-    #[error("`{character}` has no meaning here")]
+    /// Unexpected character.
+    #[error("unexpected character `{character}`")]
     Character {
         /// It.
         character: char,
     },
-    /// A text without its closing quote.
-    #[error("the text has no closing {quote}")]
+    /// A string without a closing quote.
+    #[error("the string has no closing {quote}")]
     UnclosedText {
         /// The quote.
         quote: &'static str,
     },
-    /// A number that cannot be read.
+    /// An invalid number.
     #[error("`{text}` is not a number: {reason}")]
     Number {
         /// As written.
@@ -35,21 +35,21 @@ pub enum Mistake {
         /// Why not.
         reason: String,
     },
-    /// Brackets, or operators, inside each other beyond measure.
-    #[error("the expression is nested more than {limit} levels deep: give a part of it a name with a temporary or a substitution rule")]
+    /// Brackets or operators are nested too deeply.
+    #[error("the expression is nested more than {limit} levels deep; move part of it into a temporary or a substitution rule")]
     TooDeep {
-        /// How deep it may be.
+        /// The maximum depth.
         limit: usize,
     },
-    /// A type that is not known.
+    /// Unknown type.
     #[error("`{name}` is not a type{}: use a NumPy name such as `float32` or `int64`", suggest(.nearest))]
     Type {
         /// As written.
         name: String,
-        /// A name that is much like it.
+        /// A similar name.
         nearest: Option<String>,
     },
-    /// A function of the language with too many or too few arguments.
+    /// A built-in function with too many or too few arguments.
     #[error("`{function}` takes {expected}, but is given {found}")]
     Arguments {
         /// Its name.
@@ -59,29 +59,29 @@ pub enum Mistake {
         /// What it is given.
         found: String,
     },
-    /// A left side that is not a place to write to.
-    #[error("`{found}` is not a place to write to: the left side is a variable, an element `a[i]`, a part `[i]: a[i]` or a field `p.x`")]
+    /// A left side that cannot be assigned.
+    #[error("cannot assign to `{found}`: the left side must be a variable, an element `a[i]`, a part `[i]: a[i]` or a field `p.x`")]
     LeftSide {
         /// As written.
         found: String,
     },
     /// Several left sides, or none, and a right side that is not a call.
-    #[error("{count} take their values from one call or one reduction such as `argmax`, but `{found}` is neither")]
+    #[error("{count} need a single call, or a single reduction such as `argmax`, on the right side, but `{found}` is neither")]
     NotACall {
         /// How many left sides there are, in words.
         count: &'static str,
         /// The right side.
         found: String,
     },
-    /// An option that is not known.
-    #[error("there is no option `{name}`{}", suggest(.nearest))]
+    /// Unknown option.
+    #[error("unknown option `{name}`{}", suggest(.nearest))]
     Option {
         /// As written.
         name: String,
-        /// One that is much like it.
+        /// A similar option.
         nearest: Option<String>,
     },
-    /// An option with a value that it cannot have.
+    /// An option with an invalid value.
     #[error("option `{option}` takes {expected}, found `{found}`")]
     OptionValue {
         /// The option.
@@ -91,7 +91,7 @@ pub enum Mistake {
         /// As written.
         found: String,
     },
-    /// An option where it cannot be.
+    /// A misplaced option.
     #[error("option `{option}` cannot be given {place}")]
     OptionPlace {
         /// The option.
@@ -99,7 +99,7 @@ pub enum Mistake {
         /// Where it was.
         place: &'static str,
     },
-    /// A bracket or block without its end.
+    /// An unclosed bracket or block.
     #[error("`{open}` has no closing `{close}`")]
     Unclosed {
         /// What opens it.
@@ -107,22 +107,22 @@ pub enum Mistake {
         /// What would close it.
         close: String,
     },
-    /// The end of a bracket or block that is not open.
-    #[error("`{close}` closes nothing")]
+    /// An unmatched closing bracket or end of a block.
+    #[error("unmatched `{close}`")]
     Unopened {
         /// As written.
         close: String,
     },
-    /// `else` or `elif` that belongs to no `if`.
+    /// `else` or `elif` without an `if`.
     #[error("`{word}` needs an `if` block around it, but the innermost block is {inside}")]
     NoIf {
         /// As written.
         word: &'static str,
-        /// What block there is.
+        /// The innermost block.
         inside: &'static str,
     },
     /// A name that is given twice.
-    #[error("{what} `{name}` is there already")]
+    #[error("{what} `{name}` already exists")]
     Twice {
         /// What it names.
         what: &'static str,
@@ -138,7 +138,7 @@ fn suggest(nearest: &Option<String>) -> String {
     nearest.as_ref().map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
 }
 
-/// A mistake in a text, with its place.
+/// An error in a text, with its position.
 ///
 /// ```
 /// let error = parloop_loop::parse::expression("a[i + ]").unwrap_err();
@@ -148,20 +148,20 @@ fn suggest(nearest: &Option<String>) -> String {
 pub struct ParseError {
     /// What is wrong.
     pub mistake: Box<Mistake>,
-    /// The bytes of the text that it is about.
+    /// The range of bytes in the text.
     pub span: Range<usize>,
     /// The line, counted from 1.
     pub line: usize,
     /// The column in characters, counted from 1.
     pub column: usize,
-    /// How many characters of the line it is about, at least 1.
+    /// The number of characters to mark, at least 1.
     pub length: usize,
     /// The line.
     pub text: String,
 }
 
 impl ParseError {
-    /// A mistake at those bytes of the text.
+    /// An error at those bytes of the text.
     pub fn at(text: &str, span: Range<usize>, mistake: Mistake) -> ParseError {
         let start = floor_boundary(text, span.start);
         let end = floor_boundary(text, span.end.max(start));
@@ -178,7 +178,7 @@ impl ParseError {
         }
     }
 
-    /// The same mistake in a larger text, of which the one it was found in begins at that byte.
+    /// The same error in a larger text, in which the original text begins at that byte.
     pub fn within(self, text: &str, offset: usize) -> ParseError {
         let span = self.span.start + offset..self.span.end + offset;
         ParseError::at(text, span, *self.mistake)
@@ -196,7 +196,7 @@ fn floor_boundary(text: &str, at: usize) -> usize {
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "line {}, column {}: {}", self.line, self.column, self.mistake)?;
-        // Tabs are kept so that the caret stays under its place.
+        // Tabs are kept so that the caret stays aligned.
         let before: String = self.text.chars().take(self.column - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
         let pad = (self.column - 1).saturating_sub(before.chars().count());
         write!(f, "  {}\n  {before}{}{}", self.text, " ".repeat(pad), "^".repeat(self.length))
@@ -205,7 +205,7 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// The candidate that differs least from a name, if it differs little, or that one of them is the beginning of the other.
+/// The candidate most similar to a name, if it differs little or one is a prefix of the other.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let limit = (name.chars().count() / 3).clamp(1, 3);
     let begins = |a: &str, b: &str| b.len() >= 3 && a.starts_with(b);
@@ -217,7 +217,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate.to_owned())
 }
 
-/// How many characters must be put in, taken out or changed to make one of the other. Names beyond any sensible length are far from all.
+/// The edit distance between two names. Very long names are far from all others.
 fn edits(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(64).collect(), b.chars().take(64).collect());
     let mut row: Vec<usize> = (0..=b.len()).collect();

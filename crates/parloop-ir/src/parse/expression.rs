@@ -13,7 +13,7 @@ use super::lex::{Kind, Token, is_word, lex};
 use super::literal;
 use crate::syntax::{BinaryOp, CompareOp, Expr, Literal, SubArray, UnaryOp};
 
-/// Levels of precedence; an operator binds tighter than all of a lower level.
+/// Precedence levels; an operator binds tighter than those of a lower level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     If,
@@ -33,9 +33,9 @@ pub(crate) enum Level {
     Atom,
 }
 
-/// How many brackets and prefix operators may be inside each other.
+/// The maximum nesting depth of brackets and prefix operators.
 const MAX_DEPTH: usize = 100;
-/// How deep the tree of an expression may be. A sum or product counts each operator until it is long enough to be kept flat.
+/// The maximum depth of an expression tree. A sum or product counts each operator until it is long enough to be kept flat.
 const MAX_HEIGHT: usize = 500;
 
 /// An expression, and how deep its tree is.
@@ -55,7 +55,7 @@ impl Node {
     }
 }
 
-/// Reads an expression.
+/// Parses an expression.
 ///
 /// ```
 /// use parloop_loop::parse::expression;
@@ -64,7 +64,7 @@ impl Node {
 /// ```
 ///
 /// # Errors
-/// What was expected and what was found, with the line and a caret.
+/// Reports what was expected and what was found, with the line and a caret.
 pub fn expression(text: &str) -> Result<Expr, ParseError> {
     let mut parser = Parser::new(text, 0..text.len())?;
     let node = parser.tuple_or_one()?;
@@ -72,7 +72,7 @@ pub fn expression(text: &str) -> Result<Expr, ParseError> {
     Ok(node.expr)
 }
 
-/// Reads expressions from the tokens of a part of a text.
+/// Parses expressions from the tokens of part of a text.
 pub(super) struct Parser<'t> {
     pub text: &'t str,
     pub tokens: Vec<Token>,
@@ -111,7 +111,7 @@ impl<'t> Parser<'t> {
         self.token().kind == Kind::Name && self.source(self.token()) == word
     }
 
-    /// The name that comes at that distance, if it is one and no word of the language.
+    /// The name at that distance ahead, if it is a name and not a keyword.
     pub fn name_ahead(&self, count: usize) -> Option<&'t str> {
         let token = self.ahead(count);
         (token.kind == Kind::Name).then(|| self.source(token)).filter(|name| !is_word(name))
@@ -153,7 +153,7 @@ impl<'t> Parser<'t> {
         ParseError::at(self.text, span, mistake)
     }
 
-    /// The bytes from a token to the one before the current.
+    /// The bytes from a token to the one before the current token.
     pub fn span_from(&self, first: usize) -> Range<usize> {
         let start = self.tokens[first].span.start;
         let end = if self.at > first { self.tokens[self.at - 1].span.end } else { start };
@@ -241,8 +241,9 @@ impl<'t> Parser<'t> {
                 let field = self.expect_name("the name of a field")?;
                 Ok(Node::over(Expr::Lookup(Arc::new(left.expr), field), &[left.height]))
             }
-            Infix::Call => Err(self
-                .mistake(self.token().span.clone(), Mistake::Other("only functions are called, by their plain names: `f(x)`".to_owned()))),
+            Infix::Call => {
+                Err(self.mistake(self.token().span.clone(), Mistake::Other("only functions can be called, by name: `f(x)`".to_owned())))
+            }
         }
     }
 
@@ -323,7 +324,7 @@ impl<'t> Parser<'t> {
         Ok(node)
     }
 
-    /// Something that begins with a word.
+    /// An expression that begins with a word.
     fn named(&mut self, source: &'t str) -> Result<Node, ParseError> {
         match source {
             "True" | "False" => {
@@ -376,7 +377,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Names with commas between them, up to and with the closing symbol.
+    /// Names separated by commas, up to and including the closing symbol.
     pub fn names_until(&mut self, close: &str, what: &str) -> Result<Vec<Name>, ParseError> {
         let mut names = Vec::new();
         while !self.accept(close) {
@@ -388,7 +389,7 @@ impl<'t> Parser<'t> {
         Ok(names)
     }
 
-    /// Whether `[[` comes, without a space.
+    /// Whether `[[` follows, without a space.
     fn is_linear(&self) -> bool {
         self.is("[") && self.is_ahead(1, "[") && self.token().span.end == self.ahead(1).span.start
     }
@@ -468,10 +469,10 @@ fn tuple(items: Vec<Node>) -> Node {
     Node { expr: Expr::Tuple(items.into_iter().map(|item| item.expr).collect()), height }
 }
 
-/// What stands after an operand.
+/// What can follow an operand.
 #[derive(Clone, Copy)]
 enum Infix {
-    /// With the level that its right operand must have.
+    /// With the minimum level of its right operand.
     Binary(BinaryOp, Level),
     Compare(CompareOp),
     If,

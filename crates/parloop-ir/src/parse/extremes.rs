@@ -6,7 +6,7 @@ use parloop_isl::Name;
 
 use crate::syntax::{Expr, ReductionOp};
 
-/// The expression with each `min` and `max` over what is not an iname as one of values.
+/// Turns each `min` and `max` whose first argument is not an iname into one of values.
 pub fn settled(expr: &Expr, inames: &BTreeSet<Name>) -> Expr {
     expr.rewrite(&mut |inner| match inner {
         Expr::Reduction(reduction) if is_extreme(inner, inames) => {
@@ -17,7 +17,7 @@ pub fn settled(expr: &Expr, inames: &BTreeSet<Name>) -> Expr {
     })
 }
 
-/// Who reduces over a name uses it; a misspelt iname stays a reduction, and is reported as one.
+/// A reduction over a name must use it; a misspelt iname stays a reduction and is reported as one.
 pub fn is_extreme(expr: &Expr, inames: &BTreeSet<Name>) -> bool {
     match expr {
         Expr::Reduction(reduction) if matches!(reduction.op, ReductionOp::Max | ReductionOp::Min) && !reduction.simultaneous => {

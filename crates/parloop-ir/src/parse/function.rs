@@ -1,4 +1,4 @@
-//! Calls, and what is written like a call but is none: reductions, `cast`, `cse`, `if`, `minimum`, `maximum`, `np.float32(…)`.
+//! Calls, and expressions that look like calls: reductions, `cast`, `cse`, `if`, `minimum`, `maximum`, `np.float32(…)`.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::lex::Kind;
 use super::types::{nearest_type, type_name};
 use crate::syntax::{Call, Expr, Literal, Reduction, ReductionOp, Type};
 
-/// The reductions that have a name of their own.
+/// The named reductions.
 pub(crate) const REDUCTIONS: [(&str, ReductionOp); 10] = [
     ("sum", ReductionOp::Sum),
     ("product", ReductionOp::Product),
@@ -25,7 +25,7 @@ pub(crate) const REDUCTIONS: [(&str, ReductionOp); 10] = [
     ("segmented_product", ReductionOp::SegmentedProduct),
 ];
 
-/// How many expressions a reduction takes, if it takes so many always.
+/// The number of expressions a reduction takes, if fixed.
 pub(crate) fn operand_count(op: &ReductionOp) -> Option<usize> {
     match op {
         ReductionOp::Sum | ReductionOp::Product | ReductionOp::Max | ReductionOp::Min | ReductionOp::Any | ReductionOp::All => Some(1),
@@ -91,7 +91,7 @@ impl Parser<'_> {
                 height = height.max(value.height);
                 args.push(value.expr);
             } else {
-                return Err(self.expected("an argument by name, since the one before it is by name"));
+                return Err(self.expected("a keyword argument, since the one before it is a keyword argument"));
             }
             if !self.accept(",") && !self.is(")") {
                 return Err(self.expected("`,` or `)`"));
@@ -100,7 +100,7 @@ impl Parser<'_> {
         Ok((args, keywords, height))
     }
 
-    /// Arguments by position of something that takes no others; the current token is its name.
+    /// Positional arguments of a function that takes no others; the current token is its name.
     fn positional(&mut self, name: &str) -> Result<Vec<Node>, ParseError> {
         let first = self.at;
         self.advance();
@@ -117,8 +117,8 @@ impl Parser<'_> {
                     self.tokens[first].span.clone(),
                     Mistake::Arguments {
                         function: name.to_owned(),
-                        expected: "arguments by position alone".to_owned(),
-                        found: format!("`{}` by name", self.source(self.token())),
+                        expected: "positional arguments only".to_owned(),
+                        found: format!("`{}` as a keyword", self.source(self.token())),
                     },
                 ));
             }
@@ -259,7 +259,7 @@ impl Parser<'_> {
         self.is_ahead(at + 1, ",").then_some(inames)
     }
 
-    /// Goes past what [`inames_ahead`](Self::inames_ahead) found, and the comma after it.
+    /// Skips what [`inames_ahead`](Self::inames_ahead) found, and the comma after it.
     fn skip_inames(&mut self) {
         self.advance();
         self.advance();
@@ -306,7 +306,10 @@ impl Parser<'_> {
             let inner = self.expect_name("`sum` or `product`")?;
             self.expect(")")?;
             reduction_named(&format!("segmented_{inner}")).ok_or_else(|| {
-                self.mistake(self.span_from(first), Mistake::Other(format!("there is no segmented `{inner}`: use `sum` or `product`")))
+                self.mistake(
+                    self.span_from(first),
+                    Mistake::Other(format!("unknown segmented reduction `{inner}`: use `sum` or `product`")),
+                )
             })?
         } else {
             reduction_named(&name).unwrap_or_else(|| ReductionOp::Custom(name.clone()))
@@ -319,7 +322,7 @@ impl Parser<'_> {
     fn operands(&mut self, first: usize, name: &str, op: ReductionOp, inames: Vec<Name>, simultaneous: bool) -> Result<Node, ParseError> {
         let operands = self.positional_rest(first, name)?;
         let count = operand_count(&op);
-        // A reduction of pairs gives pairs.
+        // A reduction of pairs returns pairs.
         let is_pair = matches!(&operands[..], [only] if matches!(&only.expr, Expr::Reduction(inner) if Some(operand_count(&inner.op)) == Some(count)))
             && count == Some(2);
         if operands.is_empty() || count.is_some_and(|count| operands.len() != count) && !is_pair {
@@ -369,7 +372,7 @@ impl Parser<'_> {
                 let (least, largest) = dtype.integer_range().unwrap_or((0, 0));
                 (least..=largest).contains(&value).then_some(Literal::Int(value, Some(dtype)))
             }
-            // Powers of two apart, not every integer is a double; one that is not would be another number silently.
+            // Not every large integer is a double; one that is not would silently become another number.
             Expr::Literal(Literal::Int(value, None)) if dtype != DType::Bool && value.unsigned_abs() <= 1 << 53 => {
                 Some(Literal::Float((value as f64).to_bits(), Some(dtype)))
             }

@@ -1,4 +1,5 @@
-//! The first values of temporaries: `int32[2, 2](1, 2, 3, 4)`, or the bytes in hexadecimal where numbers do not say all: `float32[1]("0000c07f")`.
+//! Initial values of temporaries: `int32[2, 2](1, 2, 3, 4)`, or the bytes in hexadecimal where decimal numbers are not exact:
+//! `float32[1]("0000c07f")`.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -11,17 +12,17 @@ use super::lex::Kind;
 use crate::syntax::{Expr, Initializer, Literal, Type};
 
 pub(super) fn read(text: &str, span: Range<usize>) -> Result<Initializer, ParseError> {
-    let wrong = |why: &str| ParseError::at(text, span.clone(), Mistake::Other(format!("the first values of a temporary: {why}")));
+    let wrong = |why: &str| ParseError::at(text, span.clone(), Mistake::Other(format!("initial values of a temporary: {why}")));
     let mut parser = Parser::new(text, span.clone())?;
-    let Type::Scalar(dtype) = parser.type_argument()? else { return Err(wrong("they are of a scalar type")) };
+    let Type::Scalar(dtype) = parser.type_argument()? else { return Err(wrong("their type must be a scalar")) };
     parser.expect("[")?;
     let mut shape: Vec<usize> = Vec::new();
     while !parser.accept("]") {
         match parser.one()?.expr {
             Expr::Literal(Literal::Int(length, None)) => {
-                shape.push(usize::try_from(length).map_err(|_| wrong("lengths are not negative"))?)
+                shape.push(usize::try_from(length).map_err(|_| wrong("lengths must not be negative"))?)
             }
-            _ => return Err(wrong("lengths are numbers")),
+            _ => return Err(wrong("lengths must be numbers")),
         }
         if !parser.accept(",") && !parser.is("]") {
             return Err(parser.expected("`,` or `]`"));
@@ -30,13 +31,13 @@ pub(super) fn read(text: &str, span: Range<usize>) -> Result<Initializer, ParseE
     parser.expect("(")?;
     let mut bytes = Vec::new();
     if let Kind::Text(digits) = &parser.token().kind {
-        bytes = from_hex(digits).ok_or_else(|| wrong("their bytes are pairs of the digits 0-9 and a-f"))?;
+        bytes = from_hex(digits).ok_or_else(|| wrong("bytes must be pairs of hexadecimal digits (0-9, a-f)"))?;
         parser.advance();
         parser.expect(")")?;
     } else {
         while !parser.accept(")") {
             let value = parser.one()?.expr;
-            let Expr::Literal(value) = value else { return Err(wrong("they are numbers")) };
+            let Expr::Literal(value) = value else { return Err(wrong("they must be numbers")) };
             put(&value, dtype, &mut bytes).ok_or_else(|| wrong(&format!("`{value}` is not a {dtype}")))?;
             if !parser.accept(",") && !parser.is(")") {
                 return Err(parser.expected("`,` or `)`"));
@@ -46,12 +47,12 @@ pub(super) fn read(text: &str, span: Range<usize>) -> Result<Initializer, ParseE
     parser.end()?;
     let count = shape.iter().try_fold(dtype.size(), |size, &length| size.checked_mul(length));
     if count != Some(bytes.len()) {
-        return Err(wrong(&format!("there are {} of them, which the lengths do not give", bytes.len() / dtype.size())));
+        return Err(wrong(&format!("there are {} of them, which does not match the lengths", bytes.len() / dtype.size())));
     }
     Ok(Initializer { dtype, shape, bytes: bytes.into() })
 }
 
-/// As [`read`] takes it.
+/// In the form that [`read`] parses.
 pub(crate) fn print(values: &Initializer) -> String {
     let lengths: Vec<String> = values.shape.iter().map(ToString::to_string).collect();
     let numbers: Option<Vec<String>> = values.bytes.chunks(values.dtype.size()).map(|bytes| number(bytes, values.dtype)).collect();
@@ -102,7 +103,7 @@ fn integer_bytes(value: i128, size: usize) -> Vec<u8> {
     if cfg!(target_endian = "big") { all[16 - size..].to_vec() } else { all[..size].to_vec() }
 }
 
-/// A number by its bytes, if its text says all of it.
+/// A number from its bytes, if its text is exact.
 fn number(bytes: &[u8], dtype: DType) -> Option<String> {
     let literal = match dtype {
         DType::Bool => match bytes {

@@ -1,32 +1,32 @@
-//! Text to tokens: numbers, names, quoted texts and symbols, each with its bytes.
+//! The tokenizer: numbers, names, quoted strings and symbols, each with its byte range.
 
 use std::ops::Range;
 
 use super::error::{Mistake, ParseError};
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A number, with what follows it directly: `1.5f`.
+    /// A number with its suffix: `1.5f`.
     Number,
-    /// A name, or a word of the language.
+    /// A name or a keyword.
     Name,
-    /// A quoted text, without quotes and escapes.
+    /// A quoted string, without quotes and escapes.
     Text(String),
     /// One of [`SYMBOLS`].
     Symbol(&'static str),
-    /// After the last one.
+    /// The end of the text.
     End,
 }
 
-/// A token and its bytes in the text.
+/// A token and its byte range in the text.
 #[derive(Clone, Debug)]
 pub(crate) struct Token {
     pub kind: Kind,
     pub span: Range<usize>,
 }
 
-/// Longer ones before those that they begin with.
+/// Longer symbols come before their prefixes.
 const SYMBOLS: [&str; 29] = [
     "**", "//", "==", "!=", "<=", ">=", "<<", ">>", ":=", "+", "-", "*", "/", "%", "&", "|", "^", "~", "(", ")", "[", "]", ",", ".", ":",
     "=", "<", ">", "@",
@@ -78,17 +78,17 @@ pub(crate) fn lex(text: &str, within: Range<usize>) -> Result<Vec<Token>, ParseE
     Ok(tokens)
 }
 
-/// Whether the byte may stand inside a name.
+/// Whether the byte may be part of a name.
 pub(crate) fn is_name_byte(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$')
 }
 
-/// Whether the text is a name, and no word of the language.
+/// Whether the text is a name and not a keyword.
 pub fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| is_name_byte(&byte)) && !text.as_bytes()[0].is_ascii_digit() && !is_word(text)
 }
 
-/// Whether the name is a word of expressions.
+/// Whether the name is a keyword of expressions.
 pub(crate) fn is_word(name: &str) -> bool {
     matches!(name, "and" | "or" | "not" | "if" | "else" | "True" | "False")
 }
@@ -114,8 +114,8 @@ fn number_end(bytes: &[u8], start: usize) -> usize {
     skip(bytes, at, is_name_byte)
 }
 
-/// The content of the quoted text that begins there, and the byte after its closing quote. A backslash takes the next character as it
-/// is, but `\n` is a line break; three quotes `"""` close with three.
+/// The content of the quoted string that begins there, and the byte after its closing quote. A backslash makes the next character literal,
+/// except that `\n` is a line break; three quotes `"""` close with three.
 pub fn quoted(text: &str, within: Range<usize>) -> Result<(String, usize), ParseError> {
     let rest = &text[within.clone()];
     let quote = if rest.starts_with("\"\"\"") {

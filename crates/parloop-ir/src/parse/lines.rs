@@ -1,4 +1,4 @@
-//! A text of instructions cut into statements: comments are blanked out, and a statement goes on while a bracket is open.
+//! Splits a text of instructions into statements: comments are blanked out, and a statement continues while a bracket is open.
 
 use std::ops::Range;
 
@@ -8,17 +8,17 @@ use super::lex::quoted;
 /// One statement.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
-    /// Its bytes, without spaces around it.
+    /// Its byte range, without surrounding spaces.
     pub span: Range<usize>,
-    /// What stands before its options.
+    /// The part before its options.
     pub head: Range<usize>,
-    /// What stands between the braces of its options.
+    /// The part between the braces of its options.
     pub options: Option<Range<usize>>,
-    /// What stands after them.
+    /// The part after its options.
     pub tail: Range<usize>,
 }
 
-/// A text of instructions with spaces in the place of comments, byte by byte as long, and its statements.
+/// A text of instructions with comments replaced by spaces, so that positions are unchanged, and its statements.
 pub(super) struct Lines {
     pub clean: String,
     pub lines: Vec<Line>,
@@ -65,7 +65,7 @@ pub(super) fn lines(text: &str) -> Result<Lines, ParseError> {
     Ok(Lines { clean, lines })
 }
 
-/// Closes the innermost bracket with the byte there, and says where it was opened.
+/// Closes the innermost bracket with the byte there, and returns where it was opened.
 fn close(text: &str, open: &mut Vec<(u8, usize)>, at: usize) -> Result<usize, ParseError> {
     let byte = text.as_bytes()[at];
     match open.pop() {
@@ -102,14 +102,14 @@ fn line(clean: &str, within: Range<usize>, braces: Option<Range<usize>>) -> Opti
     })
 }
 
-/// Those bytes without the spaces around them.
+/// The range without surrounding spaces.
 pub fn trimmed(text: &str, within: Range<usize>) -> Range<usize> {
     let part = &text[within.clone()];
     let start = within.start + (part.len() - part.trim_start().len());
     start..start.max(within.start + part.trim_end().len())
 }
 
-/// The parts between separators that stand in no bracket and in no quotes, trimmed. The text is one whose brackets match.
+/// The trimmed parts between separators outside brackets and quotes. The brackets of the text must match.
 pub(super) fn split(text: &str, within: Range<usize>, separator: u8) -> Result<Vec<Range<usize>>, ParseError> {
     let mut parts = Vec::new();
     let mut depth = 0usize;
@@ -134,7 +134,7 @@ pub(super) fn split(text: &str, within: Range<usize>, separator: u8) -> Result<V
     Ok(parts)
 }
 
-/// Where the first such byte stands that is in no quotes.
+/// The position of the first such byte outside quotes.
 pub(super) fn find(text: &str, within: Range<usize>, wanted: u8) -> Result<Option<usize>, ParseError> {
     let mut at = within.start;
     while at < within.end {

@@ -4,11 +4,11 @@ use parloop_device::DType;
 
 use crate::syntax::Literal;
 
-/// The number that a token is, or why it is none.
+/// The value of a number token, or why it is invalid.
 pub(super) fn number(text: &str) -> Result<Literal, String> {
     if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err("after `0x` stand the digits 0-9 and a-f alone".to_owned());
+            return Err("only the digits 0-9 and a-f may follow `0x`".to_owned());
         }
         return i128::from_str_radix(digits, 16).map(|value| Literal::Int(value, None)).map_err(|_| too_large());
     }
@@ -22,7 +22,7 @@ pub(super) fn number(text: &str) -> Result<Literal, String> {
         "f" => Ok(Literal::Float(single(digits)?, Some(DType::F32))),
         "j" => Ok(Literal::Imaginary(double(digits)?, None)),
         "jf" | "fj" => Ok(Literal::Imaginary(single(digits)?, Some(DType::C64))),
-        _ => Err(format!("the suffix `{suffix}` is not known; `f` is float32, `d` float64, `j` imaginary, `jf` imaginary in complex64")),
+        _ => Err(format!("unknown suffix `{suffix}`: `f` is float32, `d` float64, `j` imaginary, `jf` imaginary in complex64")),
     }
 }
 
@@ -59,7 +59,7 @@ fn too_large() -> String {
     "it is too large".to_owned()
 }
 
-/// The number with its sign changed; `None` when it has none or the result does not fit.
+/// The negated number; `None` if it has no sign or the result does not fit.
 pub(super) fn negated(literal: &Literal) -> Option<Literal> {
     let flip = |bits: u64| {
         let value = f64::from_bits(bits);

@@ -1,4 +1,4 @@
-//! The language of kernels, read from text: expressions, instructions with their options, queries for instructions.
+//! The kernel language, parsed from text: expressions, instructions with their options, queries for instructions.
 
 mod block;
 mod data;

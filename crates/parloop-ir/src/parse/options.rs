@@ -13,9 +13,9 @@ use super::query::query_within;
 use crate::matching::Glob;
 use crate::syntax::{Atomicity, Expr, InstructionKind, MemoryKind, SyncScope};
 
-/// Where options stand.
+/// Where options appear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum OptionPosition {
     With,
     Assignment,
     Call,
@@ -45,7 +45,7 @@ const NAMES: [&str; 18] = [
     "bind",
 ];
 
-/// What options say so far.
+/// The options read so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Options {
     id: Option<Name>,
@@ -72,7 +72,7 @@ impl Options {
     pub fn draft(self, span: Range<usize>, kind: InstructionKind) -> Draft {
         Draft {
             span,
-            // An id of its own goes before the prefix of a block around it.
+            // An explicit id overrides the prefix of an enclosing block.
             id_prefix: if self.id.is_some() { None } else { self.id_prefix },
             id: self.id,
             kind,
@@ -89,7 +89,7 @@ impl Options {
         }
     }
 
-    /// Puts the instructions into loops over further inames.
+    /// Puts the instructions into loops over additional inames.
     pub fn add_loops(&mut self, inames: BTreeSet<Name>) {
         let mut all = match std::mem::take(&mut self.within) {
             Within::Auto => BTreeSet::new(),
@@ -99,8 +99,9 @@ impl Options {
         self.within = Within::Final(all);
     }
 
-    /// Reads the options in those bytes on top of what is there: dependencies, `nosync` and conditions are added, others replaced.
-    pub fn read(&mut self, text: &str, within: Range<usize>, place: Place) -> Result<(), ParseError> {
+    /// Parses the options in those bytes and adds them to the existing ones: dependencies, `nosync` and conditions are added, others are
+    /// replaced.
+    pub fn read(&mut self, text: &str, within: Range<usize>, place: OptionPosition) -> Result<(), ParseError> {
         for option in split(text, within.clone(), b',')? {
             if option.is_empty() {
                 let nothing = text[within.clone()].trim().is_empty();
@@ -119,7 +120,7 @@ impl Options {
         Ok(())
     }
 
-    fn one(&mut self, option: &One<'_>, place: Place) -> Result<(), ParseError> {
+    fn one(&mut self, option: &One<'_>, place: OptionPosition) -> Result<(), ParseError> {
         option.check_place(place)?;
         match option.name {
             "id" => self.id = Some(option.single()?),
@@ -156,7 +157,7 @@ impl Options {
         Ok(())
     }
 
-    /// `dep=a:b*`; with a `*` in front or alone the list is final.
+    /// `dep=a:b*`; with a leading `*`, or `*` alone, the list is final.
     fn add_dependencies(&mut self, option: &One<'_>) -> Result<(), ParseError> {
         for (position, mut entry) in option.entries()?.into_iter().enumerate() {
             let source = &option.text[entry.clone()];
@@ -182,15 +183,15 @@ struct One<'t> {
 }
 
 impl One<'_> {
-    fn check_place(&self, place: Place) -> Result<(), ParseError> {
+    fn check_place(&self, place: OptionPosition) -> Result<(), ParseError> {
         let only = |fits: bool, why: &'static str| if fits { None } else { Some(why) };
         let wrong = match self.name {
             "id" | "priority" | "dup" | "nosync" | "nosync_query" => {
-                only(place != Place::With, "in a `with` block: it is of one instruction")
+                only(place != OptionPosition::With, "in a `with` block: it belongs to a single instruction")
             }
-            "atomic" => only(place == Place::Assignment, "here: it is of an assignment with one left side"),
-            "mem_kind" => only(place == Place::Barrier, "here: it is of barriers alone"),
-            "reads" | "writes" | "bind" => only(place == Place::C, "here: it is of C instructions alone"),
+            "atomic" => only(place == OptionPosition::Assignment, "here: it applies only to an assignment with one left side"),
+            "mem_kind" => only(place == OptionPosition::Barrier, "here: it applies only to barriers"),
+            "reads" | "writes" | "bind" => only(place == OptionPosition::C, "here: it applies only to C instructions"),
             _ => None,
         };
         match wrong {
@@ -213,7 +214,7 @@ impl One<'_> {
         self.value.clone().ok_or_else(|| self.wrong_value(self.span.end..self.span.end, "a value after `=`"))
     }
 
-    /// The parts between colons that are not empty.
+    /// The nonempty parts between colons.
     fn entries(&self) -> Result<Vec<Range<usize>>, ParseError> {
         Ok(split(self.text, self.value()?, b':')?.into_iter().filter(|part| !part.is_empty()).collect())
     }
@@ -238,7 +239,7 @@ impl One<'_> {
 
     fn number(&self) -> Result<i32, ParseError> {
         let value = self.value()?;
-        self.text[value.clone()].parse().map_err(|_| self.wrong_value(value, "an integer of 32 bits"))
+        self.text[value.clone()].parse().map_err(|_| self.wrong_value(value, "a 32-bit integer"))
     }
 
     fn expressions(&self) -> Result<Vec<Expr>, ParseError> {

@@ -5,14 +5,14 @@ use std::ops::Range;
 use super::error::{Mistake, ParseError, nearest};
 use crate::matching::{Glob, Query};
 
-/// How many brackets and `not`s may be inside each other, and how long a chain of `and` and `or` may be.
+/// The maximum nesting depth of brackets and `not`s, and the maximum length of a chain of `and` and `or`.
 const MAX_DEPTH: usize = 100;
 const MAX_TERMS: usize = 1000;
 
 const FIELDS: [&str; 6] = ["id", "tag", "writes", "reads", "iname", "in_kernel"];
 
-/// Reads a query: `id:`, `tag:`, `writes:`, `reads:`, `iname:` and `in_kernel:` with patterns, `and`, `or`, `not` and parentheses.
-/// An empty text means every instruction.
+/// Parses a query: `id:`, `tag:`, `writes:`, `reads:`, `iname:` and `in_kernel:` with patterns, `and`, `or`, `not` and parentheses. An
+/// empty text means every instruction.
 ///
 /// ```
 /// use parloop_loop::parse::query;
@@ -21,12 +21,12 @@ const FIELDS: [&str; 6] = ["id", "tag", "writes", "reads", "iname", "in_kernel"]
 /// ```
 ///
 /// # Errors
-/// What was expected and what was found, with a caret.
+/// Reports what was expected and what was found, with a caret.
 pub fn query(text: &str) -> Result<Query, ParseError> {
     query_within(text, 0..text.len())
 }
 
-/// The query in those bytes of a text.
+/// Parses the query in those bytes of a text.
 pub(super) fn query_within(text: &str, within: Range<usize>) -> Result<Query, ParseError> {
     if text[within.clone()].trim().is_empty() {
         return Ok(Query::All);
@@ -48,7 +48,7 @@ struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
-    /// What comes: a bracket, or all up to a space or a bracket; empty at the end.
+    /// The next word: a bracket, or everything up to a space or a bracket; empty at the end.
     fn word(&self) -> (usize, &'t str) {
         let rest = &self.text[self.at..self.end];
         let word = rest.trim_start();
@@ -97,7 +97,7 @@ impl<'t> Reader<'t> {
         self.terms += 1;
         if self.depth == MAX_DEPTH || self.terms > MAX_TERMS {
             let limit = if self.depth == MAX_DEPTH { MAX_DEPTH } else { MAX_TERMS };
-            let mistake = Mistake::Other(format!("the query is too long or nested too deep: at most {limit}"));
+            let mistake = Mistake::Other(format!("the query is too long or nested too deeply: at most {limit}"));
             return Err(ParseError::at(self.text, start..start + word.len(), mistake));
         }
         self.depth += 1;
@@ -139,7 +139,7 @@ impl<'t> Reader<'t> {
             _ => {
                 let hint = nearest(field, FIELDS).map(|near| format!(" (did you mean `{near}:`?)")).unwrap_or_default();
                 let mistake = Mistake::Other(format!(
-                    "a query has no `{field}:`{hint}; it has {}",
+                    "queries have no field `{field}:`{hint}; the fields are {}",
                     FIELDS.map(|name| format!("`{name}:`")).join(", ")
                 ));
                 return Err(ParseError::at(self.text, start..start + field.len(), mistake));

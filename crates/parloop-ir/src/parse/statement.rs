@@ -1,4 +1,4 @@
-//! One statement: an assignment, a call, a substitution rule, a barrier, nothing, or text in C.
+//! One statement: an assignment, a call, a substitution rule, a barrier, a no-op, or C code.
 
 use std::ops::Range;
 
@@ -8,20 +8,20 @@ use super::error::{Mistake, ParseError, nearest};
 use super::expression::{Level, Parser};
 use super::lex::{Kind, quoted};
 use super::lines::{Line, trimmed};
-use super::options::{Options, Place};
+use super::options::{OptionPosition, Options};
 use crate::syntax::{
     Assignment, CInstruction, CallInstruction, Expr, InstructionKind, MemoryKind, SubstitutionRule, SyncScope, TemporaryType,
 };
 
 use super::draft::Draft;
 
-/// What a statement is.
+/// The kind of a statement.
 pub(super) enum Statement {
     Instruction(Box<Draft>),
     Substitution(SubstitutionRule, Range<usize>),
 }
 
-/// Reads a statement that stands under those options.
+/// Parses a statement with those enclosing options.
 pub(super) fn statement(text: &str, line: &Line, options: &Options) -> Result<Statement, ParseError> {
     if text[line.head.clone()].starts_with("...") {
         return special(text, line, options).map(|draft| Statement::Instruction(Box::new(draft)));
@@ -31,7 +31,7 @@ pub(super) fn statement(text: &str, line: &Line, options: &Options) -> Result<St
     match top_level_sign(&parser) {
         Some(":=") => {
             if let Some(given) = &line.options {
-                let mistake = Mistake::Other("a substitution rule has no options".to_owned());
+                let mistake = Mistake::Other("a substitution rule takes no options".to_owned());
                 return Err(ParseError::at(text, given.start - 1..given.end + 1, mistake));
             }
             let (rule, span) = substitution(&mut parser)?;
@@ -44,7 +44,7 @@ pub(super) fn statement(text: &str, line: &Line, options: &Options) -> Result<St
     }
 }
 
-fn finish(text: &str, line: &Line, options: &Options, kind: InstructionKind, place: Place) -> Result<Draft, ParseError> {
+fn finish(text: &str, line: &Line, options: &Options, kind: InstructionKind, place: OptionPosition) -> Result<Draft, ParseError> {
     let mut options = options.clone();
     if let Some(given) = &line.options {
         options.read(text, given.clone(), place)?;
@@ -63,7 +63,7 @@ fn finish(text: &str, line: &Line, options: &Options, kind: InstructionKind, pla
     Ok(options.draft(line.span.clone(), kind))
 }
 
-/// Nothing may stand after the options.
+/// Nothing may follow the options.
 pub(super) fn no_tail(text: &str, line: &Line) -> Result<(), ParseError> {
     if line.tail.is_empty() {
         return Ok(());
@@ -72,7 +72,7 @@ pub(super) fn no_tail(text: &str, line: &Line) -> Result<(), ParseError> {
     Err(ParseError::at(text, line.tail.clone(), Mistake::Expected { expected: "the end of the line after the options".to_owned(), found }))
 }
 
-/// The first `=` or `:=` outside of brackets.
+/// The first `=` or `:=` outside brackets.
 fn top_level_sign(parser: &Parser<'_>) -> Option<&'static str> {
     let mut depth = 0usize;
     for token in &parser.tokens {
@@ -101,8 +101,8 @@ fn substitution(parser: &mut Parser<'_>) -> Result<(SubstitutionRule, Range<usiz
     Ok((SubstitutionRule { name, parameters, body }, span))
 }
 
-/// `lhs, lhs = rhs`, or a call alone.
-fn assignment(parser: &mut Parser<'_>, has_left: bool) -> Result<(InstructionKind, Place), ParseError> {
+/// `lhs, lhs = rhs`, or just a call.
+fn assignment(parser: &mut Parser<'_>, has_left: bool) -> Result<(InstructionKind, OptionPosition), ParseError> {
     let mut lhs = Vec::new();
     let mut declares = Vec::new();
     while has_left && !parser.accept("=") {
@@ -121,7 +121,7 @@ fn assignment(parser: &mut Parser<'_>, has_left: bool) -> Result<(InstructionKin
     parser.end()?;
     let single = lhs.len() == 1 && !takes_or_gives_arrays(&lhs[0], &rhs);
     if single && let (Some(lhs), Some(declares)) = (lhs.pop(), declares.pop()) {
-        return Ok((InstructionKind::Assign(Assignment { lhs, rhs, atomic: None, declares }), Place::Assignment));
+        return Ok((InstructionKind::Assign(Assignment { lhs, rhs, atomic: None, declares }), OptionPosition::Assignment));
     }
     if !matches!(rhs, Expr::Call(_) | Expr::Reduction(_)) {
         let count = match lhs.len() {
@@ -135,20 +135,20 @@ fn assignment(parser: &mut Parser<'_>, has_left: bool) -> Result<(InstructionKin
     if lhs.is_empty() && matches!(rhs, Expr::Reduction(_)) {
         return Err(parser.mistake(parser.span_from(first), missing_left(&rhs)));
     }
-    Ok((InstructionKind::Call(CallInstruction { lhs, rhs, declares }), Place::Call))
+    Ok((InstructionKind::Call(CallInstruction { lhs, rhs, declares }), OptionPosition::Call))
 }
 
 fn missing_left(rhs: &Expr) -> Mistake {
     Mistake::Other(format!("`{rhs}` is not an instruction: expected `variable = expression`, or a call"))
 }
 
-/// What stands where `=` should, with a hint for signs of other languages.
+/// The error for a missing `=`, with a hint for operators of other languages.
 fn wrong_sign(parser: &Parser<'_>) -> ParseError {
     if let Kind::Symbol(sign @ ("+" | "-" | "*" | "/" | "//" | "%" | "**" | "&" | "|" | "^")) = parser.token().kind
         && parser.is_ahead(1, "=")
     {
         let span = parser.token().span.start..parser.ahead(1).span.end;
-        return parser.mistake(span, Mistake::Other(format!("there is no `{sign}=`: write `a = a {sign} b`")));
+        return parser.mistake(span, Mistake::Other(format!("`{sign}=` is not supported: write `a = a {sign} b`")));
     }
     parser.expected("`=`, `,` or the end")
 }
@@ -202,18 +202,18 @@ fn takes_or_gives_arrays(lhs: &Expr, rhs: &Expr) -> bool {
     }
 }
 
-/// `... gbarrier {options}` and its like.
+/// `... gbarrier {options}` and similar statements.
 fn special(text: &str, line: &Line, options: &Options) -> Result<Draft, ParseError> {
     let word = trimmed(text, line.head.start + 3..line.head.end);
     let barrier = |scope, memory| InstructionKind::Barrier { scope, memory };
     let (kind, place) = match &text[word.clone()] {
-        "gbarrier" => (barrier(SyncScope::Global, MemoryKind::Global), Place::Barrier),
-        "lbarrier" | "barrier" => (barrier(SyncScope::Local, MemoryKind::Local), Place::Barrier),
-        "nop" => (InstructionKind::Nop, Place::Nop),
+        "gbarrier" => (barrier(SyncScope::Global, MemoryKind::Global), OptionPosition::Barrier),
+        "lbarrier" | "barrier" => (barrier(SyncScope::Local, MemoryKind::Local), OptionPosition::Barrier),
+        "nop" => (InstructionKind::Nop, OptionPosition::Nop),
         source if first_word(source) == "c" => {
             let code = c_text(text, line, word.start)?;
             let code = CInstruction { code, bindings: Vec::new(), reads: Default::default(), writes: Vec::new() };
-            return finish(text, line, options, InstructionKind::C(code), Place::C);
+            return finish(text, line, options, InstructionKind::C(code), OptionPosition::C);
         }
         other => {
             let hint =
@@ -235,7 +235,7 @@ fn first_word(text: &str) -> &str {
 
 /// The quoted text after `... c {options}`.
 fn c_text(text: &str, line: &Line, word: usize) -> Result<String, ParseError> {
-    // Without options the text stands in the head.
+    // Without options the text is part of the head.
     let place = if line.options.is_some() { line.tail.clone() } else { trimmed(text, word + 1..line.head.end) };
     let stray = line.options.is_some() && !trimmed(text, word + 1..line.head.end).is_empty();
     if stray || !text[place.clone()].starts_with(['"', '\'']) {

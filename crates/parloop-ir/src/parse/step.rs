@@ -6,12 +6,12 @@ use parloop_isl::Name;
 
 use super::error::{Mistake, ParseError};
 use super::lex::quoted;
-use crate::step::{Step, StepValue};
+use crate::step::{StepValue, TransformStep};
 
-/// How many lists may be inside each other.
+/// The maximum nesting depth of lists.
 const MAX_DEPTH: usize = 20;
 
-/// Reads a transformation with its arguments: words, numbers, `"texts"`, `[lists]`, `{keys: values}`, and `name=value`.
+/// Parses a transformation with its arguments: words, numbers, `"strings"`, `[lists]`, `{keys: values}`, and `name=value`.
 ///
 /// ```
 /// let step = parloop_loop::parse::step("split_iname i 16 outer_tag=g.0")?;
@@ -20,23 +20,23 @@ const MAX_DEPTH: usize = 20;
 /// ```
 ///
 /// # Errors
-/// What was expected and what was found, with a caret.
-pub fn step(text: &str) -> Result<Step, ParseError> {
+/// Reports what was expected and what was found, with a caret.
+pub fn step(text: &str) -> Result<TransformStep, ParseError> {
     step_within(text, 0..text.len())
 }
 
 /// [`step`] in a part of a text.
 ///
 /// # Errors
-/// As [`step`], with the place in the whole text.
-pub fn step_within(text: &str, within: Range<usize>) -> Result<Step, ParseError> {
+/// As [`step`], with the position in the whole text.
+pub fn step_within(text: &str, within: Range<usize>) -> Result<TransformStep, ParseError> {
     let mut reader = Reader { text, at: within.start, end: within.end };
     reader.skip_spaces();
     let name = reader.word(SPECIAL);
     if name.is_empty() {
         return Err(reader.expected("the name of a transformation"));
     }
-    let mut step = Step { name: name.into(), args: Vec::new(), keywords: Vec::new() };
+    let mut step = TransformStep { name: name.into(), args: Vec::new(), keywords: Vec::new() };
     loop {
         reader.skip_spaces();
         if reader.at == reader.end {
@@ -51,7 +51,7 @@ pub fn step_within(text: &str, within: Range<usize>) -> Result<Step, ParseError>
         } else {
             reader.at = start;
             if !step.keywords.is_empty() {
-                return Err(reader.expected("an argument by name, since the one before it is by name"));
+                return Err(reader.expected("a keyword argument, since the one before it is a keyword argument"));
             }
             step.args.push(reader.value(0, SPECIAL)?);
         }
@@ -79,7 +79,7 @@ impl<'t> Reader<'t> {
         self.at += rest.len() - rest.trim_start().len();
     }
 
-    /// The word that comes, which may be empty.
+    /// The next word, which may be empty.
     fn word(&mut self, special: &str) -> &'t str {
         let rest = self.rest();
         let length = rest.find(|c: char| c.is_whitespace() || special.contains(c)).unwrap_or(rest.len());
@@ -161,7 +161,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// What a word without quotes is.
+/// The value of an unquoted word.
 pub(crate) fn plain(word: &str) -> StepValue {
     let digits = word.strip_prefix('-').unwrap_or(word);
     let begins_with_digit = digits.starts_with(|c: char| c.is_ascii_digit());

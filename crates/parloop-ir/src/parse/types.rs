@@ -5,7 +5,7 @@ use parloop_device::DType;
 use super::error::nearest;
 use crate::syntax::Type;
 
-/// NumPy's other names for types that there are.
+/// NumPy's aliases for supported types.
 const ALIASES: [(&str, DType); 38] = [
     ("bool_", DType::Bool),
     ("b1", DType::Bool),
@@ -47,7 +47,7 @@ const ALIASES: [(&str, DType); 38] = [
     ("c16", DType::C128),
 ];
 
-/// The type of that name, as NumPy has it, or as OpenCL's vectors are written here: `float32x4`.
+/// The type of that NumPy name, or of a vector: `float32x4`.
 ///
 /// ```
 /// use parloop_loop::parse::type_name;
@@ -75,7 +75,7 @@ pub fn scalar_name(name: &str) -> Option<DType> {
     DType::from_name(name).or_else(|| ALIASES.iter().find(|(alias, _)| *alias == name).map(|&(_, dtype)| dtype))
 }
 
-/// The name of a type that is much like this one.
+/// The most similar type name.
 pub(super) fn nearest_type(name: &str) -> Option<String> {
     nearest(name, DType::ALL.into_iter().map(DType::name))
 }

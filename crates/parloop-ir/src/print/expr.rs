@@ -1,4 +1,4 @@
-//! Expressions and types as text, with no more parentheses than the precedence of operators asks for.
+//! Expressions and types as text, with no more parentheses than operator precedence needs.
 
 use std::fmt::{self, Display, Formatter, Write};
 
@@ -19,7 +19,7 @@ impl Display for Type {
     }
 }
 
-/// A text in quotes, as it is read back.
+/// A quoted string that parses back to the same value.
 pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -52,7 +52,7 @@ fn float(f: &mut Formatter<'_>, value: f64, dtype: Option<DType>) -> fmt::Result
     match dtype {
         None => double(f, value),
         Some(DType::F64) if value.is_finite() => write!(f, "{value:?}d"),
-        // The shortest digits that are this number in single precision.
+        // The shortest digits that give this number in single precision.
         Some(DType::F32) if value.is_finite() && f64::from(value as f32) == value => write!(f, "{:?}f", value as f32),
         Some(dtype) => {
             write!(f, "np.{dtype}(")?;
@@ -91,7 +91,7 @@ fn is_negative(literal: &Literal) -> bool {
     }
 }
 
-/// How tight an expression binds what stands in it.
+/// How tightly an expression binds its operands.
 fn level(expr: &Expr) -> Level {
     match expr {
         Expr::Literal(literal) if is_negative(literal) => Level::Unary,
@@ -107,7 +107,7 @@ fn level(expr: &Expr) -> Level {
     }
 }
 
-/// The level of an operator, those that its operands must have at least, and its text.
+/// The level of an operator, the minimum levels of its operands, and its text.
 fn operator(op: BinaryOp) -> (Level, Level, Level, &'static str) {
     use Level::*;
     match op {
@@ -216,19 +216,19 @@ impl Display for Expr {
     }
 }
 
-/// The expression, in parentheses where it does not bind tight enough. A slice, which no parentheses can help, is printed as it is.
+/// The expression, in parentheses where it does not bind tightly enough. A slice cannot have parentheses and is printed unchanged.
 fn at_least(f: &mut Formatter<'_>, expr: &Expr, least: Level) -> fmt::Result {
     if level(expr) >= least { expr.fmt(f) } else { write!(f, "({expr})") }
 }
 
-/// The expression where a colon may come next, which that of a sub-array must not be taken for.
+/// The expression in a position where a colon may follow, which must not be confused with that of a sub-array.
 fn before_colon(f: &mut Formatter<'_>, expr: &Expr) -> fmt::Result {
     at_least(f, expr, if matches!(expr, Expr::SubArray(_)) { Level::Or } else { Level::If })
 }
 
-/// What an index or a field is taken of.
+/// The base of an index or a field.
 fn base(f: &mut Formatter<'_>, expr: &Expr) -> fmt::Result {
-    // A point after a number would be read as part of it, and `np.inf` is a number.
+    // A dot after a number would be parsed as part of it, and `np.inf` is a number.
     let part_of_number = match expr {
         Expr::Variable(name) => name == "np",
         Expr::Literal(_) => true,

@@ -1,4 +1,4 @@
-//! Instructions and substitution rules as text: one statement, with all that is not as by default in its options.
+//! Instructions and substitution rules as text: one statement, with all options that are not the default.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter};

@@ -1,4 +1,4 @@
-//! Kernels as text. What is printed reads back as the same value: this is the form for people, for snapshots and for cache keys.
+//! Kernels as text. Printed text parses back to the same value: this is the form for people, snapshots and cache keys.
 
 mod expr;
 mod instruction;

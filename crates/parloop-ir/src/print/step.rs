@@ -1,10 +1,10 @@
-//! Transformations as lines, as they are read back.
+//! Transformations as lines that parse back to the same value.
 
 use std::fmt;
 
 use super::quoted;
 use crate::parse::{SPECIAL_IN_MAP, plain};
-use crate::step::{Step, StepValue};
+use crate::step::{StepValue, TransformStep};
 
 impl fmt::Display for StepValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -31,7 +31,7 @@ impl fmt::Display for StepValue {
     }
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for TransformStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;
         self.args.iter().try_for_each(|value| write!(f, " {value}"))?;

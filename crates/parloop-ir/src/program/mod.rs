@@ -14,16 +14,17 @@ use crate::matching::Query;
 use crate::substitution::{ExpandSubstError, expand_subst};
 use crate::syntax::{LoopKernel, Target};
 
-/// Kernels, the functions that they call, and which of the kernels are called from outside.
+/// Kernels, the functions that they call, and the entry points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
-    /// All that can be called, by the name in calls: kernels (entry points among them), functions of the target and of the user, and their specialisations.
+    /// All callables, by the name in calls: kernels (including entry points), functions of the target and of the user, and their
+    /// specialisations.
     pub callables: BTreeMap<Name, Arc<dyn Callable>>,
     /// The kernels that are called from outside.
     pub entrypoints: BTreeSet<Name>,
-    /// What code is written for, if it was said.
+    /// The target, if one was chosen.
     pub target: Option<Target>,
-    /// Whom to ask for names that are not in `callables`, before the target and the library are asked; the last one first.
+    /// Look-ups for names that are not in `callables`, used before those of the target and the library; the last one first.
     pub lookups: Vec<Arc<dyn FunctionLookup>>,
 }
 
@@ -33,7 +34,7 @@ impl Program {
         Program { callables: BTreeMap::new(), entrypoints: BTreeSet::new(), target: None, lookups: Vec::new() }
     }
 
-    /// A program of one kernel, which is its entry point.
+    /// A program with one kernel, which is its entry point.
     pub fn of(kernel: LoopKernel) -> Program {
         let name = kernel.name.clone();
         let entry: Arc<dyn Callable> = Arc::new(crate::callable::CallableKernel::of(kernel));
@@ -50,7 +51,7 @@ impl Program {
         self.callables.get(name)?.kernel()
     }
 
-    /// The only entry point, if there is one alone.
+    /// The entry point, if there is exactly one.
     pub fn entry(&self) -> Option<&LoopKernel> {
         match self.entrypoints.iter().next() {
             Some(name) if self.entrypoints.len() == 1 => self.kernel(name),
@@ -58,7 +59,7 @@ impl Program {
         }
     }
 
-    /// With that kernel in the place of the one of its name.
+    /// Replaces the kernel of the same name.
     pub fn with_kernel(&self, kernel: LoopKernel) -> Program {
         let mut program = self.clone();
         let name = kernel.name.clone();
@@ -70,10 +71,10 @@ impl Program {
         program
     }
 
-    /// The name of the kernel that is called when none is named.
+    /// The name of the kernel that is called by default.
     ///
     /// # Errors
-    /// [`NoEntry`] when there is none, or more than one.
+    /// [`NoEntry`] if there is none, or more than one.
     pub fn only_entry(&self) -> Result<&Name, NoEntry> {
         let mut entries = self.entrypoints.iter();
         match (entries.next(), entries.next()) {
@@ -82,10 +83,10 @@ impl Program {
         }
     }
 
-    /// With all calls of substitution rules expanded, in every kernel.
+    /// Expands all calls to substitution rules, in every kernel.
     ///
     /// # Errors
-    /// When a call does not fit its rule, or a rule calls itself.
+    /// If a call does not match its rule, or a rule calls itself.
     pub fn expand_rules(&self) -> Result<Program, ExpandSubstError> {
         let mut expanded = self.clone();
         for (name, callable) in &self.callables {
@@ -101,7 +102,7 @@ impl Program {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", entry_message(.names))]
 pub struct NoEntry {
-    /// The kernels that can.
+    /// The kernels that can be called.
     pub names: Vec<Name>,
 }
 
@@ -109,7 +110,7 @@ fn entry_message(names: &[Name]) -> String {
     match names {
         [] => "the program has no kernel that can be called from outside; make one with make_kernel".into(),
         names => format!(
-            "the program has several kernels, {}; say which one",
+            "the program has several kernels, {}; specify one",
             names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
         ),
     }

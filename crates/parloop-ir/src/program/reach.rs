@@ -1,4 +1,4 @@
-//! Which callables code is made for: those that entry points call, directly or through others.
+//! The callables that need code: those that entry points call, directly or indirectly.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use crate::callable::RecursiveCall;
 use crate::program::Program;
 use crate::syntax::{Expr, LoopKernel};
 
-/// All expressions of a kernel in which calls may be: those of instructions and the bodies of substitution rules.
+/// All expressions of a kernel that may contain calls: those of instructions and the bodies of substitution rules.
 pub fn kernel_exprs(kernel: &LoopKernel) -> impl Iterator<Item = &Expr> {
     let instructions = kernel.instructions.iter().flat_map(|instruction| instruction.exprs());
     instructions.chain(kernel.substitutions.values().map(|rule| &rule.body))
@@ -29,7 +29,7 @@ pub fn called_by(kernel: &LoopKernel) -> BTreeSet<Name> {
     found
 }
 
-/// The entries that the entry points reach, themselves included: each behind all that it calls.
+/// The entries that the entry points reach, including themselves: each after everything it calls.
 ///
 /// # Errors
 /// [`RecursiveCall`].
@@ -43,7 +43,7 @@ pub fn reachable(program: &Program) -> Result<Vec<Name>, RecursiveCall> {
 
 struct Walk<'a> {
     program: &'a Program,
-    /// Whether all it calls has been seen.
+    /// Whether everything it calls has been visited.
     state: BTreeMap<Name, bool>,
     path: Vec<Name>,
     order: Vec<Name>,

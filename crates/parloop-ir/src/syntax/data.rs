@@ -1,4 +1,4 @@
-//! Arguments and temporaries: where values live and how they lie in memory.
+//! Arguments and temporaries: their address space and layout.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,35 +8,36 @@ use parloop_isl::Name;
 
 use super::{Expr, Type};
 
-/// Which memory, seen by whom.
+/// An address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum AddressSpace {
-    /// Of one work item.
+    /// Private to one work item.
     Private,
-    /// Of one work-group.
+    /// Shared by one work-group.
     Local,
-    /// Of the device.
+    /// Shared by the device.
     Global,
-    /// Of the device, never written.
+    /// Shared by the device, read-only.
     Constant,
 }
 
 /// The lengths of an array's axes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {
-    /// To be found from how it is used.
+    /// Inferred from its use.
     Auto,
-    /// Not known: no bounds can be checked.
+    /// Unknown: bounds cannot be checked.
     Unknown,
     /// Given.
     Known(Vec<Expr>),
 }
 
-/// The distance in memory between neighbours along an axis, in elements.
+/// The stride of an axis, in elements.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Stride {
-    /// To be computed: the product of the lengths of all axes of a lower nesting level (0 varies fastest), rounded up to a multiple of `pad_to` elements.
+    /// Computed: the product of the lengths of all axes of a lower nesting level (0 varies fastest), rounded up to a multiple of `pad_to`
+    /// elements.
     Nested {
         /// The level.
         level: usize,
@@ -45,16 +46,16 @@ pub enum Stride {
     },
     /// Given by this expression.
     Fixed(Expr),
-    /// Found in each call from the array that is passed.
+    /// Determined by the array passed in each call.
     Auto,
 }
 
-/// How an axis lies in memory.
+/// The memory layout of an axis.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum DimTag {
-    /// At a distance.
+    /// With a stride.
     Stride(Stride),
-    /// `sep`: each index is an array of its own.
+    /// `sep`: each index is a separate array.
     Separate,
     /// `vec`: each index is a lane of a vector.
     Vector,
@@ -65,20 +66,20 @@ pub enum DimTag {
 pub enum Offset {
     /// At its beginning.
     Zero,
-    /// Found in each call from the array that is passed.
+    /// Determined by the array passed in each call.
     Auto,
     /// There.
     Given(Expr),
 }
 
-/// Shape and place of an array's elements.
+/// The shape and memory layout of an array.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Layout {
     /// The lengths of its axes.
     pub shape: Shape,
-    /// One for each axis; empty while the number of axes is not known, or for C order by default.
+    /// One for each axis; empty while the number of axes is unknown, or for the default, C order.
     pub dim_tags: Vec<DimTag>,
-    /// Whether the axes vary in Fortran's order where `dim_tags` is empty.
+    /// Whether the axes are in Fortran order if `dim_tags` is empty.
     pub fortran_order: bool,
     /// Where it begins.
     pub offset: Offset,
@@ -105,16 +106,16 @@ pub enum ArgumentKind {
     Array {
         /// Which memory.
         space: AddressSpace,
-        /// How it lies there.
+        /// Its layout.
         layout: Layout,
-        /// The least alignment in bytes of its beginning, if that is promised: code relies on it, and a call checks it.
+        /// The guaranteed alignment of its beginning in bytes, if any: code relies on it, and each call checks it.
         alignment: Option<u32>,
     },
     /// A number, passed by value.
     Value,
     /// A typed object, whose class is the argument's type.
     Object,
-    /// An image, which only OpenCL has: so many axes.
+    /// An image with that many axes; only OpenCL has these.
     Image(u8),
 }
 
@@ -127,15 +128,15 @@ pub struct Argument {
     pub ty: Option<Type>,
     /// What it is.
     pub kind: ArgumentKind,
-    /// Whether its value on entry matters; `None`: as the instructions say.
+    /// Whether its value on entry matters; `None`: inferred from the instructions.
     pub is_input: Option<bool>,
-    /// Whether it is written; `None`: as the instructions say.
+    /// Whether it is written; `None`: inferred from the instructions.
     pub is_output: Option<bool>,
-    /// Names of the user's.
+    /// User-defined tags.
     pub tags: BTreeSet<Name>,
 }
 
-/// Values that a temporary has from the beginning: elements in C order.
+/// Initial values of a temporary: elements in C order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Initializer {
     /// The type of the elements.
@@ -146,23 +147,23 @@ pub struct Initializer {
     pub bytes: Arc<[u8]>,
 }
 
-/// A variable of the kernel's own.
+/// A variable of the kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Temporary {
     /// Its name.
     pub name: Name,
     /// The type of its elements, once known.
     pub ty: Option<Type>,
-    /// How it lies in memory.
+    /// Its memory layout.
     pub layout: Layout,
-    /// Which memory; `None`: found from how it is used.
+    /// The address space; `None`: inferred from its use.
     pub space: Option<AddressSpace>,
-    /// The values that it has from the beginning.
+    /// Its initial values.
     pub initializer: Option<Initializer>,
     /// Whether it is never written.
     pub read_only: bool,
-    /// Memory that it shares with other temporaries of this name.
+    /// The name of the memory that it shares with other temporaries.
     pub base_storage: Option<Name>,
-    /// Names of the user's.
+    /// User-defined tags.
     pub tags: BTreeSet<Name>,
 }

@@ -7,10 +7,10 @@ use parloop_isl::Name;
 
 use super::Type;
 
-/// A number that stands in the text.
+/// A literal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Literal {
-    /// An integer; with a type if one was given, else as small as it fits.
+    /// An integer, with a type if one was given, else the smallest that fits.
     Int(i128, Option<DType>),
     /// A floating-point number by its bits as a double, with a type if one was given (`1.5f`).
     Float(u64, Option<DType>),
@@ -18,7 +18,7 @@ pub enum Literal {
     Imaginary(u64, Option<DType>),
     /// `True` or `False`.
     Bool(bool),
-    /// `'text'`, for functions that take names.
+    /// `'string'`, for functions that take names.
     Text(Name),
 }
 
@@ -42,7 +42,7 @@ pub enum BinaryOp {
     Multiply,
     /// `/`: integers divide to a floating-point number.
     Divide,
-    /// `//`: towards minus infinity.
+    /// `//`: rounds towards minus infinity.
     FloorDivide,
     /// `%`: with the sign of the divisor.
     Modulo,
@@ -83,17 +83,17 @@ pub enum CompareOp {
 /// `f(a, b, key=c)`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Call {
-    /// The name: of the function as written, or of an entry of the program's callables once it is resolved.
+    /// The function name as written, or the name of an entry of the program's callables once resolved.
     pub function: Name,
     /// Whether `function` names an entry of the program's callables.
     pub resolved: bool,
-    /// Arguments by position.
+    /// Positional arguments.
     pub args: Vec<Expr>,
-    /// Arguments by name, in the order written.
+    /// Keyword arguments, in the order written.
     pub keywords: Vec<(Name, Expr)>,
 }
 
-/// What a reduction does.
+/// The operation of a reduction.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum ReductionOp {
@@ -120,9 +120,9 @@ pub struct Reduction {
     pub op: ReductionOp,
     /// Over which inames.
     pub inames: Vec<Name>,
-    /// What it takes: one expression, or two for those of pairs.
+    /// Its operands: one expression, or two for reductions of pairs.
     pub operands: Vec<Expr>,
-    /// Whether several may run over one iname at the same time (`simul_reduce`).
+    /// Whether several reductions may share one iname (`simul_reduce`).
     pub simultaneous: bool,
 }
 
@@ -137,17 +137,17 @@ pub struct SubArray {
     pub indices: Vec<Expr>,
 }
 
-/// `a + b - c + …`: operators of one level of precedence, applied from left to right. Shorter chains are [`Expr::Binary`] inside one another;
-/// this holds those that would be nested too deep.
+/// `a + b - c + …`: operators of one precedence level, applied from left to right. Shorter chains are nested [`Expr::Binary`]; this holds
+/// chains that would be nested too deeply.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Chain {
     /// The first operand.
     pub first: Expr,
-    /// Each operator with what stands to its right: either `+` and `-`, or `*`, `/`, `//` and `%`.
+    /// Each operator with its right operand: either `+` and `-`, or `*`, `/`, `//` and `%`.
     pub rest: Vec<(BinaryOp, Expr)>,
 }
 
-/// The most operators that stand inside one another on the left; with more it is an [`Expr::Chain`].
+/// The maximum number of operators nested on the left; longer chains are an [`Expr::Chain`].
 pub const LONGEST_NEST: usize = 128;
 
 /// An expression. Clones share nodes.
@@ -159,7 +159,7 @@ pub enum Expr {
     Variable(Name),
     /// `a[i, j]`; the aggregate is a variable or a look-up (`p.x[i]`).
     Subscript(Arc<Expr>, Arc<[Expr]>),
-    /// `a[[e]]`: by the place in memory, counted in elements.
+    /// `a[[e]]`: a linear index into memory, in elements.
     LinearSubscript(Arc<Expr>, Arc<Expr>),
     /// `start:stop:step` as an index, before it becomes a sub-array.
     Slice(Arc<[Option<Expr>; 3]>),
@@ -169,7 +169,7 @@ pub enum Expr {
     Lookup(Arc<Expr>, Name),
     /// `-e`.
     Unary(UnaryOp, Arc<Expr>),
-    /// `a + b`. Make it with [`Expr::binary`], which keeps long sums and products flat.
+    /// `a + b`. Create it with [`Expr::binary`], which keeps long sums and products flat.
     Binary(BinaryOp, Arc<Expr>, Arc<Expr>),
     /// A sum or a product of many.
     Chain(Arc<Chain>),
@@ -236,7 +236,7 @@ impl Expr {
         rest.into_iter().fold(first, |left, (op, right)| Expr::binary(op, left, right))
     }
 
-    /// How many operators that `op` continues stand inside one another on the left.
+    /// The number of operators nested on the left that `op` continues.
     fn nest(&self, op: BinaryOp) -> usize {
         let (mut expr, mut count) = (self, 0);
         while let Expr::Binary(other, left, _) = expr

@@ -1,4 +1,4 @@
-//! Instructions: what is done for each point of their inames.
+//! Instructions: what runs at each point of their inames.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ pub enum InstructionKind {
     Assign(Assignment),
     /// `a, b = f(x)`: a call with several results, or with arrays as results.
     Call(CallInstruction),
-    /// Text in C.
+    /// C code.
     C(CInstruction),
-    /// Everything before it is done, and seen, before anything after it.
+    /// Everything before it completes, and is visible, before anything after it.
     Barrier {
-        /// Among which work items.
+        /// The work items that wait.
         scope: SyncScope,
-        /// Which memory is made seen.
+        /// The memory that becomes visible.
         memory: MemoryKind,
     },
-    /// Nothing: a place for dependencies.
+    /// A no-op, as an anchor for dependencies.
     Nop,
 }
 
@@ -43,7 +43,7 @@ pub struct Assignment {
 /// `a, [i]: b[i] = f(x)`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CallInstruction {
-    /// Where the results go, in order; may be none.
+    /// The destinations of the results, in order; possibly none.
     pub lhs: Vec<Expr>,
     /// An [`Expr::Call`], or an [`Expr::Reduction`] of several results.
     pub rhs: Expr,
@@ -51,12 +51,12 @@ pub struct CallInstruction {
     pub declares: Vec<Option<TemporaryType>>,
 }
 
-/// Text in C, with what it reads and writes.
+/// C code, with what it reads and writes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CInstruction {
     /// The text.
     pub code: String,
-    /// Names that the text uses, and what they stand for: `(name in C, expression)`.
+    /// Names in the text, and the expressions they are bound to: `(name in C, expression)`.
     pub bindings: Vec<(Name, Expr)>,
     /// Names of variables it reads.
     pub reads: BTreeSet<Name>,
@@ -76,9 +76,9 @@ pub enum TemporaryType {
 /// Atomic writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Atomicity {
-    /// `atomic`: read, change and write as one.
+    /// `atomic`: an atomic read-modify-write.
     Update,
-    /// `atomic=init`: the first value, seen by all updates that depend on it.
+    /// `atomic=init`: the initial value, visible to all updates that depend on it.
     Init,
 }
 
@@ -89,11 +89,11 @@ pub enum SyncScope {
     Local,
     /// All of the launch.
     Global,
-    /// Either (in `nosync` alone).
+    /// Either (only in `nosync`).
     Any,
 }
 
-/// Which memory a barrier makes seen.
+/// The memory that a barrier makes visible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum MemoryKind {
@@ -110,23 +110,23 @@ pub struct Instruction {
     pub kind: InstructionKind,
     /// Instructions that come before it.
     pub depends_on: BTreeSet<Name>,
-    /// Whether no dependencies may be added by themselves.
+    /// Whether dependencies may not be added automatically.
     pub depends_on_is_final: bool,
     /// Instructions with which it needs no barrier.
     pub nosync: BTreeSet<(Name, SyncScope)>,
     /// Groups it is part of.
     pub groups: BTreeSet<Name>,
-    /// Groups none of whose instructions may be between two of its own nor half done around it.
+    /// Groups it conflicts with: they may not be partially executed when it runs.
     pub conflicts: BTreeSet<Name>,
-    /// The inames for each point of which it is done.
+    /// The inames in which it runs.
     pub within_inames: BTreeSet<Name>,
-    /// Whether no inames may be added by themselves.
+    /// Whether inames may not be added automatically.
     pub within_inames_is_final: bool,
-    /// Larger goes first where the dependencies leave a choice.
+    /// Higher priorities go first where the dependencies leave a choice.
     pub priority: i32,
-    /// It is done where all of these hold.
+    /// It runs only where all of these hold.
     pub predicates: BTreeSet<Expr>,
-    /// Names of the user's.
+    /// User-defined tags.
     pub tags: BTreeSet<Name>,
     /// When its instances ran in the kernel as it was created.
     pub origin: Arc<Origin>,

@@ -8,27 +8,27 @@ use parloop_isl::{Name, Set};
 
 use super::{Argument, Expr, InameTag, Instruction, KernelOptions, Temporary};
 
-/// How far a kernel has come; each phase forbids what an earlier one allows.
+/// The phase of a kernel; each phase forbids what an earlier one allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Phase {
     /// As written.
     Parsed,
-    /// No unknown call that generation would reach.
+    /// No unknown calls are reachable.
     Resolved,
-    /// No untyped name.
+    /// Every name has a type.
     Typed,
-    /// Every callee knows layout, shape and address space of its arguments.
+    /// Every callee knows the layout, shape and address space of its arguments.
     Described,
     /// No reduction or scan is left in an expression.
     Realised,
 }
 
-/// What is known of an iname.
+/// Properties of an iname.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Iname {
-    /// How it is run, and names of the user's.
+    /// How it runs, and user-defined tags.
     pub tags: BTreeSet<InameTag>,
-    /// How many of its first and last values get code of their own, so that the code for those between needs fewer conditions.
+    /// How many of its first and last values get separate code, so that the code for those between needs fewer conditions.
     pub slabs: (u32, u32),
 }
 
@@ -37,13 +37,13 @@ pub struct Iname {
 pub struct SubstitutionRule {
     /// Its name.
     pub name: Name,
-    /// Names that stand for what it is called with.
+    /// Its parameters.
     pub parameters: Vec<Name>,
-    /// What it stands for.
+    /// Its body.
     pub body: Expr,
 }
 
-/// Text in front of the code.
+/// A preamble of the code.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Preamble {
     key: String,
@@ -51,16 +51,16 @@ pub struct Preamble {
 }
 
 impl Preamble {
-    /// That text, at a place among the others that `key` says: they are sorted by it, and one of each is written.
+    /// Creates a preamble. Preambles are sorted by `key`, and each key is written once.
     ///
     /// # Safety
-    /// The text is put in front of the code as it is. It is right in the target's language, and does not change what the code behind it
-    /// means; its functions do what the callables that call them say.
+    /// The text is inserted verbatim before the code. It must be valid in the target's language and not change the meaning of the code
+    /// after it; its functions must behave as the callables that use them specify.
     pub unsafe fn new(key: impl Into<String>, text: impl Into<String>) -> Preamble {
         Preamble { key: key.into(), text: text.into() }
     }
 
-    /// Where it stands among the others.
+    /// Its sort key.
     pub fn key(&self) -> &str {
         &self.key
     }
@@ -71,41 +71,41 @@ impl Preamble {
     }
 }
 
-/// One kernel. Transformations make others of it; nothing is changed in place.
+/// A kernel. Transformations return another kernel; nothing is changed in place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LoopKernel {
-    /// Its name, which is that of the function in the code.
+    /// Its name, which is also the name of the function in the code.
     pub name: Name,
     /// The values of its inames: a forest. A parameter of a domain is an iname of another, an integer argument or temporary, or free.
     pub domains: Vec<Set>,
-    /// What is done, in the order written.
+    /// Its instructions, in the order written.
     pub instructions: Vec<Arc<Instruction>>,
-    /// What it is called with, in order.
+    /// Its arguments, in order.
     pub arguments: Vec<Argument>,
     /// Its own variables.
     pub temporaries: BTreeMap<Name, Temporary>,
     /// Its inames: exactly the dimensions of its domains.
     pub inames: BTreeMap<Name, Iname>,
-    /// Names for expressions.
+    /// Its substitution rules.
     pub substitutions: BTreeMap<Name, SubstitutionRule>,
-    /// What is promised of the parameters: a set without dimensions.
+    /// Assumptions about the parameters: a set without dimensions.
     pub assumptions: Set,
-    /// Chains of inames, outer first, that loops must nest in.
+    /// Chains of inames, outer first, in which loops must nest.
     pub priorities: BTreeSet<Vec<Name>>,
-    /// Text in front of the code.
+    /// A preamble of the code.
     pub preambles: BTreeSet<Preamble>,
     /// The type of indices.
     pub index_type: DType,
-    /// The type that arithmetic of literals starts from, if given.
+    /// The default type of arithmetic with literals, if given.
     pub default_type: Option<DType>,
-    /// Choices about code and checks.
+    /// Options for code and checks.
     pub options: KernelOptions,
-    /// How far it has come.
+    /// Its phase.
     pub phase: Phase,
 }
 
 impl LoopKernel {
-    /// The kernel as its text has it: when its instructions ran as it was created is not part of that.
+    /// Compares kernels by their text, which does not include the origins of their instructions.
     pub fn as_written(&self) -> LoopKernel {
         let mut kernel = self.clone();
         for instruction in &mut kernel.instructions {

@@ -1,5 +1,5 @@
-//! The data of the compiler: expressions, instructions, kernels and programs. Plain values, comparable and printable; nothing here
-//! computes more than a look at its own fields.
+//! The data of the compiler: expressions, instructions, kernels and programs. Plain, comparable, printable values; nothing here computes
+//! more than a look at its own fields.
 
 mod data;
 mod expr;

@@ -106,7 +106,7 @@ impl Expr {
         Expr::Max([self, other.into()].into())
     }
 
-    /// `sum(iname, self)` and its like.
+    /// `sum(iname, self)` and similar.
     pub fn reduced(self, op: ReductionOp, iname: impl Into<Name>) -> Expr {
         Expr::Reduction(Arc::new(Reduction { op, inames: vec![iname.into()], operands: vec![self], simultaneous: false }))
     }
@@ -118,14 +118,14 @@ impl Expr {
 }
 
 impl Instruction {
-    /// Runs after these instructions and no others.
+    /// Runs after exactly these instructions.
     pub fn after(mut self, ids: impl IntoIterator<Item = impl Into<Name>>) -> Instruction {
         self.depends_on.extend(ids.into_iter().map(Into::into));
         self.depends_on_is_final = true;
         self
     }
 
-    /// Runs for each point of these inames and no others.
+    /// Runs in exactly these inames.
     pub fn within(mut self, inames: impl IntoIterator<Item = impl Into<Name>>) -> Instruction {
         self.within_inames.extend(inames.into_iter().map(Into::into));
         self.within_inames_is_final = true;

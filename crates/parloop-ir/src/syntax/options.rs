@@ -1,36 +1,36 @@
-//! Choices of the user's about the code of a kernel and about checks.
+//! User options for the code of a kernel and its checks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use parloop_isl::Name;
 
-/// Choices of the user's about code and checks.
+/// User options for code and checks.
 ///
-/// Some of them take the place of a check, or are given to a compiler as they are. Only functions that are `unsafe` set these.
+/// Some options replace a check or are passed to a compiler verbatim. Only `unsafe` functions set these.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct KernelOptions {
-    /// Whether every index is checked while it runs; `None` leaves it to the environment.
+    /// Whether every index is checked at run time; `None` leaves it to the environment.
     pub checked: Option<bool>,
-    /// Missing global barriers are put in rather than reported.
+    /// Missing global barriers are inserted rather than reported.
     pub insert_global_barriers: bool,
-    /// Comments of instruction ids in the code.
+    /// Whether the code has comments with instruction ids.
     pub annotate: bool,
     /// Results by name instead of by position.
     pub return_dict: bool,
-    /// Arguments that are not given may have any value that fits.
+    /// Whether arguments are not checked beyond what memory safety needs.
     pub skip_arg_checks: bool,
-    /// Numbers are as in loopy's kernels: quotients of integers are cut off where they are assigned to an integer, and `2j` is a complex number of
-    /// double precision wherever it stands.
+    /// Numbers behave as in loopy: quotients of integers are truncated when assigned to an integer, and `2j` is always a double-precision
+    /// complex number.
     pub loopy_arithmetic: bool,
-    /// Warnings that are not given.
+    /// Silenced warnings.
     pub silenced: BTreeSet<Name>,
-    /// Options that say nothing to this compiler, kept as given.
+    /// Options that this compiler ignores, kept as given.
     pub other: BTreeMap<Name, String>,
     /// What the functions of these options set.
     pub promised: Promised,
 }
 
-/// Options for which somebody vouched: `unsafe` functions of [`KernelOptions`] set them.
+/// Options that `unsafe` functions of [`KernelOptions`] set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Promised {
     pub(crate) bounds: bool,
@@ -40,35 +40,35 @@ pub struct Promised {
 }
 
 impl KernelOptions {
-    /// Whether every index is checked while it runs.
+    /// Whether every index is checked at run time.
     pub fn is_checked(&self) -> bool {
         self.checked == Some(true)
     }
 
-    /// Whether bounds are proved before any code is made.
+    /// Whether bounds are proved before code is generated.
     pub fn check_bounds(&self) -> bool {
         !self.promised.bounds
     }
 
-    /// Sets whether bounds are proved before any code is made. The default is that they are.
+    /// Sets whether bounds are proved before code is generated. The default is true.
     ///
     /// # Safety
-    /// With `false`: in every kernel that gets these options, or a copy of them, each access is inside of its array for all arguments that
-    /// a call accepts.
+    /// With `false`: in every kernel that gets these options, or a copy of them, each access is inside its array for all arguments that a
+    /// call accepts.
     pub unsafe fn set_check_bounds(&mut self, check_bounds: bool) {
         self.promised.bounds = !check_bounds;
     }
 
-    /// Whether the author of the kernel answers for the order of its instances.
+    /// Whether the author of the kernel guarantees the order of its instances.
     pub fn planned_order(&self) -> bool {
         self.promised.order
     }
 
-    /// Sets whether the author of the kernel answers for the order of its instances, which is then not checked.
+    /// Sets whether the author of the kernel guarantees the order of its instances, which is then not checked.
     ///
     /// # Safety
-    /// With `true`: in every kernel that gets these options, or a copy of them, no two instances that run at the same time use one place in
-    /// memory where one of them writes it, unless both are atomic.
+    /// With `true`: in every kernel that gets these options, or a copy of them, no two concurrent instances access the same memory if one
+    /// of them writes it, unless both are atomic.
     pub unsafe fn set_planned_order(&mut self, planned_order: bool) {
         self.promised.order = planned_order;
     }
@@ -78,22 +78,23 @@ impl KernelOptions {
         self.promised.lenient
     }
 
-    /// Sets whether races, lost orders, memory that variables overwrite for each other, and reads of temporaries before they are written are warnings and not errors.
+    /// Sets whether races, lost orders, variables that overwrite each other's memory, and reads of temporaries before they are written are
+    /// warnings and not errors.
     ///
     /// # Safety
-    /// With `true`: in every kernel that gets these options, or a copy of them, what is warned of does no harm: values that nobody uses, or the
-    /// same value from all.
+    /// With `true`: in every kernel that gets these options, or a copy of them, what the warnings report is harmless: the values are
+    /// unused, or all writers store the same value.
     pub unsafe fn set_lenient(&mut self, lenient: bool) {
         self.promised.lenient = lenient;
     }
 
-    /// Further arguments for the target's compiler.
+    /// Additional flags for the target's compiler.
     pub fn build_options(&self) -> &[String] {
         &self.promised.build_options
     }
 
-    /// Adds an argument for the target's compiler that cannot change what is in reach of the code: levels of optimisation, warnings,
-    /// debugging information, how floating-point numbers are rounded, and how loops are unrolled and vectorised.
+    /// Adds a flag for the target's compiler that cannot change what memory the code accesses: optimisation levels, warnings, debugging
+    /// information, floating-point rounding, and loop unrolling and vectorisation.
     ///
     /// ```
     /// # use parloop_ir as parloop_loop;
@@ -106,7 +107,7 @@ impl KernelOptions {
     /// ```
     ///
     /// # Errors
-    /// [`BuildOptionError`] for any other; [`set_build_options`](Self::set_build_options) takes it.
+    /// [`BuildOptionError`] for any other flag; [`set_build_options`](Self::set_build_options) takes it.
     pub fn add_build_option(&mut self, option: &str) -> Result<(), BuildOptionError> {
         if !is_harmless(option) {
             return Err(BuildOptionError { option: option.to_owned() });
@@ -115,16 +116,16 @@ impl KernelOptions {
         Ok(())
     }
 
-    /// Sets the further arguments for the target's compiler, whatever they are.
+    /// Sets arbitrary additional flags for the target's compiler.
     ///
     /// # Safety
-    /// The compiler makes code of every kernel that gets these options, or a copy of them, which does what the kernel says, on the machine
-    /// where it runs. Libraries that are named run code of their own when they are loaded.
+    /// For every kernel that gets these options, or a copy of them, the compiler generates code that does what the kernel specifies, on the
+    /// machine where it runs. Libraries named in the flags run their own code when they are loaded.
     pub unsafe fn set_build_options(&mut self, options: Vec<String>) {
         self.promised.build_options = options;
     }
 
-    /// Whether an option of [`other`](Self::other) is there and false, as Python and JSON write it.
+    /// Whether an option of [`other`](Self::other) is present and false, as Python and JSON write it.
     pub fn is_false(&self, option: &str) -> bool {
         self.other.get(option).is_some_and(|value| matches!(value.as_str(), "False" | "false"))
     }
@@ -146,15 +147,15 @@ impl Default for KernelOptions {
     }
 }
 
-/// An argument for a compiler of which it is not known that it is harmless.
+/// A compiler flag that is not known to be safe.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the compiler's argument `{option}` is not known to be harmless; set it with the unsafe function `set_build_options`")]
+#[error("the compiler flag `{option}` is not known to be safe; set it with the unsafe function `set_build_options`")]
 pub struct BuildOptionError {
     /// The argument.
     pub option: String,
 }
 
-/// Arguments of compilers that change neither what code means, as far as memory goes, nor what is read and linked.
+/// Compiler flags that change neither what memory the code accesses nor what is read and linked.
 const HARMLESS: &[&str] = &[
     "-O0 -O1 -O2 -O3 -Os -Oz -Og -g -g0 -g1 -g2 -g3 -w -pedantic -pipe",
     "-ffast-math -fno-fast-math -fmath-errno -fno-math-errno -ftrapping-math -fno-trapping-math -fsigned-zeros -fno-signed-zeros",
@@ -168,7 +169,7 @@ const HARMLESS: &[&str] = &[
 ];
 
 fn is_harmless(option: &str) -> bool {
-    // Warnings; not `-Wl,…`, `-Wa,…` and `-Wp,…`, which speak to other programs.
+    // Warnings; not `-Wl,…`, `-Wa,…` and `-Wp,…`, which go to other programs.
     let is_warning = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'=' | b'+'));
     HARMLESS.iter().any(|line| line.split(' ').any(|known| known == option)) || option.strip_prefix("-W").is_some_and(is_warning)
 }
@@ -210,9 +211,7 @@ mod tests {
             let error = options.add_build_option(option).unwrap_err();
             assert_eq!(
                 error.to_string(),
-                format!(
-                    "the compiler's argument `{option}` is not known to be harmless; set it with the unsafe function `set_build_options`"
-                )
+                format!("the compiler flag `{option}` is not known to be safe; set it with the unsafe function `set_build_options`")
             );
         }
         assert_eq!(options.build_options().len(), 8);

@@ -7,12 +7,12 @@ use parloop_isl::Name;
 
 use super::Expr;
 
-/// One step of a time. Times are compared step by step, the first difference decides; a missing step is `At(0)`.
+/// One step of a time. Times are compared step by step, and the first difference decides; a missing step is `At(0)`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum TimeStep {
-    /// A place among the loops and instructions of one body.
+    /// A position among the loops and instructions of one body.
     At(i64),
-    /// The value of a loop, in terms of the inames of today.
+    /// The value of a loop, in terms of the current inames.
     Loop(Expr),
 }
 
@@ -28,20 +28,21 @@ pub struct Time {
 /// Where the instances of an instruction come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Origin {
-    /// When an instance ran: once, or, where it does ahead what several instances did, at several times. Empty if no order was ever known.
+    /// When an instance ran: once, or at several times if it precomputes what several instances did. Empty if no order was ever known.
     pub times: Vec<Time>,
-    /// The times that count for variables which a transformation introduced: their order began with it.
+    /// The times for variables that a transformation introduced: their order begins with it.
     pub of: BTreeMap<Name, Vec<TimeStep>>,
-    /// By the name of a copy: a variable that it was made of, and the times that count for that between instructions which fill and store the
-    /// copy in one turn of the loops around it, each of which stands for all that used the variable in that turn.
+    /// By the name of a copy: the variable it was made from, and the times for that variable between the instructions that fill and store
+    /// the copy in one iteration of the loops around it. Each of these stands for all uses of the variable in that iteration.
     pub copies: BTreeMap<Name, (Name, Vec<TimeStep>)>,
-    /// Variables that the instances of this instruction update in any order: accumulators of reductions.
+    /// Variables that the instances of this instruction may update in any order: accumulators of reductions.
     pub commutes: BTreeSet<Name>,
-    /// Values that grow with others, of which the first counts most: `(value, digits)`. No two combinations of digits have the same value.
+    /// Values that grow with their digits, most significant first: `(value, digits)`. Different combinations of digits have different
+    /// values.
     pub lexical: Vec<(Expr, Vec<Expr>)>,
 }
 
-/// The name of an iname in a time that stands for other instances.
+/// The primed name of an iname, in a time of other instances.
 pub fn primed(name: &Name) -> Name {
     format!("{name}'").into()
 }
@@ -62,19 +63,19 @@ impl TimeStep {
 }
 
 impl Time {
-    /// Those steps.
+    /// A time with those steps.
     pub fn of(steps: Vec<TimeStep>) -> Time {
         Time { steps, given: Vec::new() }
     }
 
-    /// With further steps.
+    /// Appends steps.
     pub fn then(&self, steps: impl IntoIterator<Item = TimeStep>) -> Time {
         let mut time = self.clone();
         time.steps.extend(steps);
         time
     }
 
-    /// With each of its expressions changed.
+    /// Changes each of its expressions.
     pub fn map(&self, change: &dyn Fn(&Expr) -> Expr) -> Time {
         Time {
             steps: self.steps.iter().map(|step| step.map(change)).collect(),
@@ -98,12 +99,12 @@ impl Time {
 }
 
 impl Origin {
-    /// Of instances that ran once.
+    /// The origin of instances that ran once.
     pub fn at(steps: Vec<TimeStep>) -> Origin {
         Origin { times: vec![Time::of(steps)], ..Origin::default() }
     }
 
-    /// The times that count for accesses to a variable.
+    /// The times for accesses to a variable.
     pub fn times_for(&self, variable: &Name) -> Vec<Time> {
         match self.of.get(variable) {
             Some(steps) => vec![Time::of(steps.clone())],
@@ -111,7 +112,7 @@ impl Origin {
         }
     }
 
-    /// The times that count between two instructions that fill and store one copy of a variable, in one turn of the loops around the copy.
+    /// The times between two instructions that fill and store a copy of a variable, in one iteration of the loops around the copy.
     pub fn copied_between<'o>(&'o self, other: &'o Origin, variable: &Name) -> Option<(&'o [TimeStep], &'o [TimeStep])> {
         self.copies.iter().filter(|(_, (of, _))| of == variable).find_map(|(copy, (of, steps))| {
             let (_, others) = other.copies.get(copy).filter(|(theirs, _)| theirs == of)?;
@@ -119,7 +120,7 @@ impl Origin {
         })
     }
 
-    /// With expressions in the place of inames, primed ones too; `new` are the inames in these expressions.
+    /// Replaces inames, including primed ones, by expressions; `new` are the inames in these expressions.
     pub fn substitute(&self, by: &BTreeMap<Name, Expr>, new: &[Name]) -> Origin {
         let mut wanted = by.clone();
         let steps = self.of.values().chain(self.copies.values().map(|(_, steps)| steps));
@@ -137,7 +138,7 @@ impl Origin {
         self.map(&|expr| expr.substitute(&wanted))
     }
 
-    /// The times of copies with other names and steps.
+    /// Renames the copies and changes their times.
     pub fn copies_with(
         &self,
         name: &dyn Fn(&Name) -> Name,
@@ -146,7 +147,7 @@ impl Origin {
         self.copies.iter().map(|(copy, (of, own))| (name(copy), (name(of), steps(own)))).collect()
     }
 
-    /// With each expression of its times changed.
+    /// Changes each expression of its times.
     pub fn map(&self, change: &dyn Fn(&Expr) -> Expr) -> Origin {
         Origin {
             times: self.times.iter().map(|time| time.map(change)).collect(),
@@ -157,7 +158,7 @@ impl Origin {
         }
     }
 
-    /// With other names for variables.
+    /// Renames variables.
     pub fn rename_variables(&self, by: &BTreeMap<Name, Name>) -> Origin {
         let renamed = |name: &Name| by.get(name).unwrap_or(name).clone();
         Origin {

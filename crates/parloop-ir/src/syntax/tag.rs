@@ -1,26 +1,26 @@
-//! Tags of inames: how a loop is run, and how that is written.
+//! Iname tags: how a loop runs, and the notation.
 
 use std::fmt;
 use std::str::FromStr;
 
 use parloop_isl::Name;
 
-/// How an iname is run. An iname has at most one of these that places it (all but `Unrolled` hints and names); none means a plain loop.
+/// How an iname runs. An iname has at most one tag that places it (all but hints and user-defined tags); none means a plain loop.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum InameTag {
     /// `g.N`: the index of the work-group along axis N.
     Group(u8),
     /// `l.N`: the index of the work item in its group along axis N.
     Local(u8),
-    /// `l.auto`: a local axis that is chosen for it.
+    /// `l.auto`: a local axis that the compiler chooses.
     LocalAuto,
-    /// `unr`: the loop is written out.
+    /// `unr`: the loop is unrolled.
     Unroll,
     /// `unr_hint`: the target's compiler is asked to unroll it.
     UnrollHint,
     /// `vec`: lanes of a vector.
     Vector,
-    /// `ilp`, `ilp.unr`: written out innermost, with a private copy of what depends on it.
+    /// `ilp`, `ilp.unr`: unrolled innermost, with a private copy of what depends on it.
     Ilp,
     /// `ilp.seq`: as `ilp`, as a loop.
     IlpSequential,
@@ -28,38 +28,36 @@ pub enum InameTag {
     Loop,
     /// `ord`: a loop whose order matters.
     Ordered,
-    /// A name of the user's, which says nothing to the compiler.
+    /// A user-defined tag, which the compiler ignores.
     Name(Name),
 }
 
 impl InameTag {
-    /// Whether different values are run by different work items.
+    /// Whether different values run on different work items.
     pub fn is_parallel(&self) -> bool {
         matches!(self, InameTag::Group(_) | InameTag::Local(_) | InameTag::LocalAuto)
     }
 
-    /// Whether different values run at once: on different work items, lanes or in instruction-level parallelism.
+    /// Whether different values run concurrently: on different work items or lanes, or with instruction-level parallelism.
     pub fn is_concurrent(&self) -> bool {
         self.is_parallel() || matches!(self, InameTag::Vector | InameTag::Ilp | InameTag::IlpSequential)
     }
 
-    /// Whether it says where the iname is run, of which there is one answer: all but hints and names.
+    /// Whether it places the iname: all but hints and user-defined tags.
     pub fn is_placing(&self) -> bool {
         !matches!(self, InameTag::UnrollHint | InameTag::Name(_))
     }
 }
 
-/// Text that is not a tag.
+/// An invalid tag.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{text}` is not a tag of an iname: use for, ord, unr, unr_hint, vec, ilp, ilp.seq, g.N, l.N, l.auto, or @name for one of your own"
-)]
+#[error("`{text}` is not an iname tag: use for, ord, unr, unr_hint, vec, ilp, ilp.seq, g.N, l.N, l.auto, or @name for a custom tag")]
 pub struct TagError {
     /// The text.
     pub text: String,
 }
 
-/// Reads `g.0`, `l.auto`, `unr` … ; a name of the user's is written with `@` in front.
+/// Parses `g.0`, `l.auto`, `unr` …; a user-defined tag has a leading `@`.
 ///
 /// ```
 /// use parloop_loop::syntax::InameTag;

@@ -1,8 +1,8 @@
-//! The languages that code is written in.
+//! The languages of generated code.
 
 use std::fmt;
 
-/// What code is written for.
+/// The target of the generated code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum Target {

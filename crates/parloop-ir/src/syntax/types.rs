@@ -11,15 +11,15 @@ use parloop_isl::Name;
 pub enum Type {
     /// A number or truth value.
     Scalar(DType),
-    /// So many numbers side by side, as OpenCL's `float4`.
+    /// A vector of that many numbers, like OpenCL's `float4`.
     Vector(DType, u8),
-    /// A typed object; it is only read and written through the functions of its class.
+    /// A typed object, accessed only through the functions of its class.
     Class(Arc<ClassType>),
-    /// A type that only the target knows, by its name there.
+    /// A type that only the target knows, by its name in the target.
     Opaque(Name),
 }
 
-/// A class of typed objects, as far as kernels see it: `p.x[i]` is a call of `get` of field `x`.
+/// A class of typed objects, as far as kernels see it: `p.x[i]` is a call to `get` of field `x`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClassType {
     name: Name,
@@ -28,12 +28,12 @@ pub struct ClassType {
 }
 
 impl ClassType {
-    /// The class of that name in C, with these fields by name, nested ones with dots (`x`, `inner.y`), and the C functions of the classes
-    /// that it is made of and its own, each behind those that it needs.
+    /// The class of that name in C, with these fields by name, nested ones with dots (`x`, `inner.y`), and its C functions and those of its
+    /// member classes, each after those that it needs.
     ///
     /// # Safety
     /// Each function that a field or an axis names is one of the sources, takes and returns what [`ClassField`] and [`ClassAxis`] say, and
-    /// stays inside of the object for all indices below the lengths that the axes give.
+    /// stays inside the object for all indices below the lengths that the axes give.
     pub unsafe fn new(name: impl Into<Name>, fields: BTreeMap<Name, ClassField>, sources: Vec<ClassSource>) -> ClassType {
         ClassType { name: name.into(), fields, sources }
     }
@@ -48,7 +48,7 @@ impl ClassType {
         &self.fields
     }
 
-    /// The C functions of the classes that it is made of and its own, each behind those that it needs.
+    /// Its C functions and those of its member classes, each after those that it needs.
     pub fn sources(&self) -> &[ClassSource] {
         &self.sources
     }
@@ -65,7 +65,7 @@ impl ClassSource {
     /// The functions of the class of that name: one text for each in a program.
     ///
     /// # Safety
-    /// The text is right in portable C, and its functions stay inside of the object that they get.
+    /// The text is valid portable C, and its functions stay inside the object that they receive.
     pub unsafe fn new(class: impl Into<Name>, text: impl Into<Arc<str>>) -> ClassSource {
         ClassSource { class: class.into(), text: text.into() }
     }
@@ -94,19 +94,19 @@ pub struct ClassField {
     pub setter: Name,
 }
 
-/// An axis of a field: how its length is asked for.
+/// An axis of a field: how to get its length.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClassAxis {
     /// The function `length(object, i, …, axis)`.
     pub length: Name,
-    /// How many of the indices before it takes.
+    /// How many of the preceding indices it takes.
     pub indices: usize,
-    /// Which axis it is asked about.
+    /// The axis number to pass.
     pub axis: usize,
 }
 
 impl Type {
-    /// The scalar type that it is.
+    /// The scalar type, if it is one.
     pub fn scalar(&self) -> Option<DType> {
         match self {
             Type::Scalar(dtype) => Some(*dtype),

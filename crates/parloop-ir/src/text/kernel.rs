@@ -1,4 +1,4 @@
-//! Kernels as text, whole: what a `.loop` file has, and what the same kernel is made of again.
+//! Complete kernels as text: the contents of a `.loop` file, from which the same kernel can be recreated.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -10,9 +10,9 @@ use crate::print::{joined, quoted};
 use crate::syntax::{AddressSpace, Argument, ArgumentKind, DimTag, Layout, LoopKernel, Offset, Phase, Shape, Stride, Temporary};
 
 impl KernelText {
-    /// All of a kernel; reading it gives the same kernel.
+    /// A complete kernel; reading it gives the same kernel.
     pub fn of(kernel: &LoopKernel) -> KernelText {
-        // Every field is named, so that a further one is not forgotten here.
+        // All fields are listed, so that adding one is a compile error here.
         let LoopKernel {
             name,
             domains,

@@ -1,4 +1,4 @@
-//! Kernels as text, whole: the form in which they are printed, and read from `.loop` files.
+//! Complete kernels as text: the form in which they are printed, and read from `.loop` files.
 
 mod kernel;
 mod options;
@@ -11,7 +11,7 @@ pub use options::{read as read_option, read_trusted as read_trusted_option};
 use crate::parse::Datum;
 use crate::syntax::{Iname, KernelOptions, Phase, Preamble, Target};
 
-/// A kernel as it stands in a file.
+/// A kernel as written in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KernelText {
     /// Its name.
@@ -20,25 +20,25 @@ pub struct KernelText {
     pub is_function: bool,
     /// Its domains, in isl's notation.
     pub domains: Vec<String>,
-    /// What is promised of parameters.
+    /// Assumptions about parameters.
     pub assumptions: Vec<String>,
     /// Its inames with tags.
     pub inames: Vec<(Name, Iname)>,
-    /// Chains of inames that loops must nest in.
+    /// Chains of inames in which loops must nest.
     pub priorities: Vec<Vec<Name>>,
     /// The type of indices.
     pub index_type: Option<DType>,
-    /// The type that arithmetic of literals starts from.
+    /// The default type of arithmetic with literals.
     pub default_type: Option<DType>,
-    /// Choices about code and checks.
+    /// Options for code and checks.
     pub options: KernelOptions,
-    /// Text in front of the code.
+    /// A preamble of the code.
     pub preambles: Vec<Preamble>,
-    /// What code is written for.
+    /// The target of the generated code.
     pub target: Option<Target>,
     /// Whether each instruction depends on the one before it.
     pub sequential: bool,
-    /// How far it has come; if that is said, nothing else is found.
+    /// Its phase; if given, nothing is inferred.
     pub phase: Option<Phase>,
     /// Arguments and temporaries.
     pub data: Vec<Datum>,
@@ -49,7 +49,7 @@ pub struct KernelText {
 }
 
 impl KernelText {
-    /// A kernel of nothing.
+    /// An empty kernel.
     pub fn named(name: impl Into<Name>) -> KernelText {
         KernelText {
             name: name.into(),

@@ -1,11 +1,11 @@
-//! Lines `option …`: choices about code and checks that are not as by default.
+//! Lines `option …`: options that are not the default.
 
 use crate::print::quoted;
 use crate::syntax::{KernelOptions, Promised};
 
-/// What stands after `option`, one for each choice that is not the default.
+/// The text after `option`, for each option that is not the default.
 pub(super) fn print(options: &KernelOptions) -> Vec<String> {
-    // Every field is named, so that a further one is not forgotten here.
+    // All fields are listed, so that adding one is a compile error here.
     let KernelOptions {
         checked,
         insert_global_barriers,
@@ -36,17 +36,17 @@ pub(super) fn print(options: &KernelOptions) -> Vec<String> {
     lines
 }
 
-/// What is said of an option that only a trusted text may have.
-const UNTRUSTED: &str = "no option that takes the place of a check, for which nobody vouches (see `LoopFile::parse_trusted`)";
+/// The message for an option that only trusted text may have.
+const UNTRUSTED: &str = "no option that replaces a check, which only trusted text may have (see `LoopFile::parse_trusted`)";
 
-/// As [`read`], and also options that take the place of a check.
+/// As [`read`], but also accepts options that replace a check.
 ///
 /// # Errors
 /// As [`read`].
 ///
 /// # Safety
 /// What [`KernelOptions::set_check_bounds`], [`KernelOptions::set_planned_order`], [`KernelOptions::set_lenient`] and
-/// [`KernelOptions::set_build_options`] ask for.
+/// [`KernelOptions::set_build_options`] require.
 pub unsafe fn read_trusted(options: &mut KernelOptions, words: &[String]) -> Result<(), &'static str> {
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["no_check_bounds"] => options.promised.bounds = true,
@@ -58,10 +58,10 @@ pub unsafe fn read_trusted(options: &mut KernelOptions, words: &[String]) -> Res
     Ok(())
 }
 
-/// Reads what stands after `option`: its words, without quotes. Says what was expected instead.
+/// Parses the text after `option`: its words, without quotes.
 ///
 /// # Errors
-/// The choices that there are; that only a trusted text may have one.
+/// What was expected: the possible options, or trusted text.
 pub fn read(options: &mut KernelOptions, words: &[String]) -> Result<(), &'static str> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {

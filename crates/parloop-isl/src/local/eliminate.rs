@@ -1,5 +1,5 @@
-//! Takes dimensions out of a piece where that can be done exactly without integer divisions: by an equality, or by pairs of limits one
-//! of which has a coefficient of 1 (Fourier and Motzkin). Tiles, `0 <= 16*o + i` with `0 <= i < 16`, are brought into that form first.
+//! Eliminates dimensions from a piece where that is exact without integer divisions: by an equality, or by pairs of bounds one of which has
+//! a coefficient of 1 (Fourier and Motzkin). Tiles, `0 <= 16*o + i` with `0 <= i < 16`, are first converted to that form.
 
 use std::collections::BTreeSet;
 
@@ -8,15 +8,15 @@ use crate::affine::{Affine, Atom};
 use crate::constraint::{Constraint, ConstraintKind, Piece, normalise};
 use crate::name::Name;
 
-/// More pairs of limits than this go to isl.
+/// More pairs of bounds than this go to isl.
 const MAX_PAIRS: usize = 48;
 
-/// The points that some values of the names complete; `None` when it takes divisions, or too many limits meet. The result is
-/// `Some(None)` when there are no points.
+/// The projection of the piece onto its other names; `None` if it needs divisions or has too many bounds. The result is `Some(None)` if
+/// there are no points.
 pub(crate) fn project_out(piece: &Piece, names: &[Name]) -> Option<Option<Piece>> {
     let mut piece = piece.clone();
     let mut left: Vec<&Name> = names.iter().collect();
-    // Names that cost least go first; which these are changes on the way.
+    // The cheapest names go first; costs change along the way.
     while !left.is_empty() {
         if left.iter().all(|name| cost(&piece, name).is_none()) {
             let tightened = |name: &&Name| Some(tighten(&piece, name)).filter(|piece| cost(piece, name).is_some());
@@ -33,7 +33,7 @@ pub(crate) fn project_out(piece: &Piece, names: &[Name]) -> Option<Option<Piece>
     Some(Some(simplify(&piece)))
 }
 
-/// The piece with smaller coefficients where its limits allow, and without constraints that the others imply, as far as that is found.
+/// The piece with smaller coefficients where its bounds allow, and without constraints that are found to be implied by the others.
 pub(crate) fn simplify(piece: &Piece) -> Piece {
     let large = piece.iter().flat_map(|constraint| constraint.affine.terms()).filter(|(_, coefficient)| coefficient.unsigned_abs() > 1);
     let names: BTreeSet<&Name> = large.filter_map(|(atom, _)| if let Atom::Name(name) = atom { Some(name) } else { None }).collect();
@@ -41,7 +41,7 @@ pub(crate) fn simplify(piece: &Piece) -> Piece {
     without_implied(&tight, &Piece::new(), |_| true)
 }
 
-/// How many constraints taking the name out makes; `None` when it is not exact.
+/// How many constraints eliminating the name creates; `None` if it is not exact.
 fn cost(piece: &Piece, name: &Name) -> Option<usize> {
     let (mut lower, mut upper) = (0, 0);
     let (mut unit_lower, mut unit_upper) = (true, true);
@@ -55,7 +55,7 @@ fn cost(piece: &Piece, name: &Name) -> Option<usize> {
         match (constraint.kind, coefficient) {
             (_, 0) => {}
             (ConstraintKind::Zero, 1 | -1) => equal = true,
-            // An equality with another coefficient says which remainders there are.
+            // An equality with another coefficient determines the possible remainders.
             (ConstraintKind::Zero, _) => (unit_lower, unit_upper) = (false, false),
             (_, 1..) => (lower, unit_lower) = (lower + 1, unit_lower && coefficient == 1),
             (_, _) => (upper, unit_upper) = (upper + 1, unit_upper && coefficient == -1),
@@ -68,7 +68,7 @@ fn cost(piece: &Piece, name: &Name) -> Option<usize> {
     }
 }
 
-/// The piece with limits of a name whose coefficient is 1 in the place of others that these imply.
+/// Replaces bounds of a name by implied bounds whose coefficient is 1.
 pub(crate) fn tighten(piece: &Piece, name: &str) -> Piece {
     let can_be_cut =
         |constraint: &Constraint| constraint.kind == ConstraintKind::NotNegative && constraint.affine.coefficient(name).unsigned_abs() > 1;
@@ -83,8 +83,8 @@ pub(crate) fn tighten(piece: &Piece, name: &str) -> Piece {
     }
 }
 
-/// What `a*name + rest >= 0` says when each term of the rest that `a` does not divide is as large as the piece lets it be:
-/// a limit in which all coefficients can be divided.
+/// The bound `a*name + rest >= 0` with each term of the rest that `a` does not divide at its maximum in the piece: all its coefficients can
+/// be divided by `a`.
 fn cut(piece: &Piece, constraint: &Constraint, name: &str) -> Option<Constraint> {
     let size = constraint.affine.coefficient(name).checked_abs()?;
     let mut affine = constraint.affine.clone();
@@ -97,12 +97,12 @@ fn cut(piece: &Piece, constraint: &Constraint, name: &str) -> Option<Constraint>
     Some(Constraint::not_negative(affine))
 }
 
-/// The number above which a name is not, if a constraint says so.
+/// The constant upper bound of a name, if a constraint gives one.
 fn largest(piece: &Piece, name: &Name) -> Option<i64> {
     piece.iter().filter_map(|constraint| limit(constraint, name, -1)).min()
 }
 
-/// The number below which a name is not.
+/// The constant lower bound of a name.
 fn smallest(piece: &Piece, name: &Name) -> Option<i64> {
     piece.iter().filter_map(|constraint| limit(constraint, name, 1)?.checked_neg()).max()
 }

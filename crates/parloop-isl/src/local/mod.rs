@@ -1,5 +1,5 @@
-//! Questions that need no libisl: most sets of loops are one piece with small numbers, for which exact fractions in 64 bits decide in
-//! about a microsecond. `None` means that the answer was not found here, and isl is asked.
+//! Queries that need no libisl: most loop domains are one piece with small numbers, for which exact 64-bit fractions decide in about a
+//! microsecond. `None` means that the answer was not found here and isl must decide.
 
 mod eliminate;
 mod simplex;
@@ -37,7 +37,7 @@ pub(crate) fn implies(known: &[&Constraint], constraint: &Constraint) -> Option<
     Some(true)
 }
 
-/// Where a constraint does not hold: one constraint or the other.
+/// The negation of a constraint: one of these holds.
 pub(crate) fn outside(constraint: &Constraint) -> Result<Vec<Constraint>> {
     let minus_one = Affine::constant(-1);
     let mut outside = vec![Constraint::not_negative(constraint.affine.scale(-1)?.add(&minus_one)?)];
@@ -54,7 +54,7 @@ pub(crate) fn is_within(piece: &Piece, other: &Piece) -> Option<bool> {
     for constraint in other.iter().filter(|constraint| piece.binary_search(constraint).is_err()) {
         match implies(&known, constraint) {
             Some(true) => {}
-            // Without a point that is outside, a later constraint can still give one.
+            // A later constraint can still exclude a point.
             None => all = None,
             Some(false) => return Some(false),
         }
@@ -62,20 +62,20 @@ pub(crate) fn is_within(piece: &Piece, other: &Piece) -> Option<bool> {
     all
 }
 
-/// The constraints that neither `context` nor the others imply, of those that `asked` picks; the others stay. What is not found to be
-/// implied stays too. Where two imply each other, the simpler one stays.
+/// The constraints that neither `context` nor the others imply, of those that `asked` picks; the others stay. Constraints not found to be
+/// implied stay too. Where two imply each other, the simpler one stays.
 pub(crate) fn without_implied(piece: &Piece, context: &Piece, asked: impl Fn(&Constraint) -> bool) -> Piece {
     needed(piece, context, asked).0
 }
 
-/// The constraints that neither `context` nor the others imply. Where floors leave one undecided, which isl may decide, there is no answer.
+/// The constraints that neither `context` nor the others imply. `None` if floors leave one undecided that isl may decide.
 pub(crate) fn gist(piece: &Piece, context: &Piece) -> Option<Piece> {
     let (stays, is_decided) = needed(piece, context, |_| true);
     let has_floors = || piece.iter().chain(context).any(|constraint| constraint.affine.has_floors());
     (is_decided || !has_floors()).then_some(stays)
 }
 
-/// What [`without_implied`] says, and whether each constraint was found to be implied or not.
+/// The result of [`without_implied`], and whether every constraint was decided.
 fn needed(piece: &Piece, context: &Piece, asked: impl Fn(&Constraint) -> bool) -> (Piece, bool) {
     let mut stays: Vec<bool> = piece.iter().map(|constraint| !asked(constraint) || context.binary_search(constraint).is_err()).collect();
     let mut order: Vec<usize> = (0..piece.len()).filter(|&place| stays[place] && asked(&piece[place])).collect();
@@ -91,13 +91,13 @@ fn needed(piece: &Piece, context: &Piece, asked: impl Fn(&Constraint) -> bool) -
     (piece.iter().zip(stays).filter(|(_, stays)| *stays).map(|(constraint, _)| constraint.clone()).collect(), is_decided)
 }
 
-/// How much there is to a constraint: how many terms, and how large their coefficients are.
+/// The complexity of a constraint: the number of terms and the size of their coefficients.
 fn complexity(constraint: &Constraint) -> (usize, u64) {
     let terms = constraint.affine.terms();
     (terms.clone().count(), terms.map(|(_, coefficient)| coefficient.unsigned_abs()).max().unwrap_or(0))
 }
 
-/// Constraints in numbers: names and floors are variables, and a floor is bounded by what it is of.
+/// Constraints in numbers: names and floors are variables, and a floor is bounded by its argument.
 #[derive(Default)]
 struct System<'a> {
     variables: BTreeMap<&'a Atom, usize>,

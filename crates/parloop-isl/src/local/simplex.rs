@@ -1,5 +1,4 @@
-//! Whether linear constraints can hold, by the simplex method in exact fractions. Numbers that outgrow 64 bits end the search without
-//! a verdict.
+//! Whether linear constraints can hold, by the simplex method in exact fractions. Overflow of 64 bits ends the search without a verdict.
 
 /// A constraint in numbers: `constant + sum of coefficient * variable`, zero or at least zero.
 pub(super) struct Row {
@@ -8,13 +7,13 @@ pub(super) struct Row {
     pub coefficients: Vec<i64>,
 }
 
-/// What was found out.
+/// The result of the search.
 enum Verdict {
-    /// Not even fractions satisfy all constraints.
+    /// No rational point satisfies all constraints.
     Impossible,
-    /// Whole numbers do.
+    /// An integer point does.
     Whole,
-    /// Fractions do; whole numbers may or may not. That variable is between that number and the next.
+    /// A rational point does; integer points may or may not. The variable is between that integer and the next.
     Fraction(usize, i64),
 }
 
@@ -26,25 +25,25 @@ struct Basic {
     coefficients: Vec<i64>,
 }
 
-/// Variables first, then one slack for each row. A column's value is zero; a free column can have any sign.
+/// Variables first, then one slack for each row. Columns have the value zero; a free column can have any sign.
 struct Tableau {
     free: usize,
     columns: Vec<usize>,
     rows: Vec<Basic>,
 }
 
-/// So many times a variable that is a fraction is tried on both sides.
+/// The maximum number of branches on fractional variables.
 const MAX_BRANCHES: usize = 12;
 
-/// A search that takes longer than this is left to others.
+/// The maximum number of steps before isl takes over.
 const MAX_PIVOTS: usize = 200;
 
-/// Whether whole numbers satisfy the constraints; `None` when the search takes long or numbers grow too large.
+/// Whether integers satisfy the constraints; `None` if the search takes too long or numbers overflow.
 pub(super) fn has_whole_point(rows: &mut Vec<Row>, variables: usize) -> Option<bool> {
     search(rows, variables, &mut { MAX_BRANCHES })
 }
 
-/// Where a variable is a fraction, it is tried at most at the number below and at least at the one above.
+/// Branches on a fractional variable: at most the integer below, or at least the integer above.
 fn search(rows: &mut Vec<Row>, variables: usize, left: &mut usize) -> Option<bool> {
     *left = left.checked_sub(1)?;
     let (variable, below) = match solve(rows, variables)? {
@@ -68,7 +67,7 @@ fn search(rows: &mut Vec<Row>, variables: usize, left: &mut usize) -> Option<boo
     if unknown { None } else { Some(false) }
 }
 
-/// The verdict on constraints over that many variables; `None` when numbers grow too large.
+/// The verdict on constraints over that many variables; `None` if numbers overflow.
 fn solve(rows: &[Row], variables: usize) -> Option<Verdict> {
     let slack = |(place, row): (usize, &Row)| Basic {
         variable: variables + place,
@@ -89,7 +88,7 @@ fn solve(rows: &[Row], variables: usize) -> Option<Verdict> {
 }
 
 impl Tableau {
-    /// Expresses a variable of each equality by the others; its slack, which is zero, goes. `Some(false)` when one cannot hold.
+    /// Solves each equality for a variable and drops its slack, which is zero. `Some(false)` if one cannot hold.
     fn solve_equalities(&mut self, zeros: &[usize]) -> Option<bool> {
         for place in zeros {
             let slack = self.free + place;
@@ -113,7 +112,7 @@ impl Tableau {
         Some(true)
     }
 
-    /// Makes variables rows, as far as some row bounds them: a row of a variable bounds nothing itself.
+    /// Turns variables into rows where a row bounds them: the row of a variable is itself no bound.
     fn take_in_free_columns(&mut self) -> Option<()> {
         for column in 0..self.columns.len() {
             let bounds = |row: &usize| self.rows[*row].variable >= self.free && self.rows[*row].coefficients[column] != 0;
@@ -125,7 +124,7 @@ impl Tableau {
         Some(())
     }
 
-    /// Makes no slack negative, always going on with the first that is, which ends. `Some(false)` when it cannot be done.
+    /// Pivots until no slack is negative, always choosing the first, which terminates. `Some(false)` if that is impossible.
     fn make_feasible(&mut self) -> Option<bool> {
         for _ in 0..MAX_PIVOTS {
             let negative = |place: &usize| self.rows[*place].variable >= self.free && self.rows[*place].constant < 0;
@@ -176,7 +175,7 @@ impl Tableau {
 }
 
 impl Basic {
-    /// Divides by what divides all numbers.
+    /// Divides by the common factor of all numbers.
     fn reduce(&mut self) {
         let mut common = self.denominator;
         for &number in self.coefficients.iter().chain([&self.constant]) {
@@ -191,7 +190,7 @@ impl Basic {
     }
 }
 
-/// The number, if there is room to change its sign.
+/// The number, if it can be negated.
 fn small(number: i64) -> Option<i64> {
     (number != i64::MIN).then_some(number)
 }

@@ -15,7 +15,7 @@ pub(super) struct Case {
     pub divisor: i64,
 }
 
-/// The value of an expression: by cases that leave nothing out, for `min` and `max`.
+/// The value of an expression: an exhaustive list of cases, for `min` and `max`.
 #[derive(Clone)]
 pub(super) struct Value {
     pub cases: Vec<Case>,
@@ -24,12 +24,12 @@ pub(super) struct Value {
     end: usize,
 }
 
-/// What may follow a factor, for precedences on which languages differ.
+/// The shape of a factor, for precedences on which languages differ.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
     /// A number, name or bracket.
     Single,
-    /// With `*`, `/`, `%` or a minus in it.
+    /// It contains `*`, `/`, `%` or a minus.
     Compound,
 }
 
@@ -51,7 +51,7 @@ impl Value {
     }
 }
 
-/// `a - b`, times both divisors, which are positive.
+/// `a - b`, multiplied by both divisors, which are positive.
 pub(super) fn difference(a: &Case, b: &Case) -> Result<Affine> {
     a.affine.scale(b.divisor)?.plus(&b.affine, a.divisor.checked_neg().ok_or_else(|| overflow(&a.affine))?)
 }
@@ -71,12 +71,12 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// One side of a comparison: a value that is whole.
+    /// One side of a comparison: an integer value.
     pub(super) fn side(&mut self) -> Result<Value> {
         let value = self.expression()?;
         if value.cases.iter().any(|case| case.divisor != 1) {
             let text = &self.text[value.start..value.end];
-            let reason = format!("`{text}` need not be whole: write `floor({text})` or `ceil({text})`, or multiply both sides");
+            let reason = format!("`{text}` may not be an integer: write `floor({text})` or `ceil({text})`, or multiply both sides");
             return Err(Reader::error(self.text, value.start, reason));
         }
         Ok(value)
@@ -100,7 +100,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Each case of one with each case of the other.
+    /// Combines each case of one with each case of the other.
     fn combine(&self, a: Value, b: Value, both: impl Fn(&Case, &Case) -> Result<Vec<(Piece, Affine, i64)>>) -> Result<Value> {
         let mut cases = Vec::new();
         for left in &a.cases {
@@ -109,7 +109,7 @@ impl<'t> Reader<'t> {
                     cases.push(Case { when: left.when.iter().chain(&right.when).cloned().chain(extra).collect(), affine, divisor });
                 }
                 if cases.len() > MAX_PIECES {
-                    return Err(Reader::error(self.text, a.start, format!("`min` and `max` give this more than {MAX_PIECES} cases")));
+                    return Err(Reader::error(self.text, a.start, format!("`min` and `max` expand this to more than {MAX_PIECES} cases")));
                 }
             }
         }
@@ -128,8 +128,7 @@ impl<'t> Reader<'t> {
             let (right, _) = self.factor()?;
             let (start, end) = (value.start, right.end);
             if sign == "mod" && shape == Shape::Compound {
-                let reason =
-                    format!("languages differ on what `{}` means; put what comes before the `mod` in brackets", &self.text[start..end]);
+                let reason = format!("`{}` is ambiguous; put the operand before `mod` in brackets", &self.text[start..end]);
                 return Err(Reader::error(self.text, operator, reason));
             }
             value = match sign {
@@ -137,7 +136,7 @@ impl<'t> Reader<'t> {
                 _ => {
                     let divisor = right.as_integer().filter(|divisor| *divisor >= 1).ok_or_else(|| {
                         let right = &self.text[right.start..right.end];
-                        Reader::error(self.text, start, format!("`{right}` divides here; a divisor must be a number, 1 or more"))
+                        Reader::error(self.text, start, format!("cannot divide by `{right}`; a divisor must be an integer of at least 1"))
                     })?;
                     let divide = |affine: Affine, by: i64| match by.checked_mul(divisor) {
                         Some(product) => Ok((affine, product)),
@@ -148,7 +147,7 @@ impl<'t> Reader<'t> {
                         _ => {
                             let whole = value.cases.iter().all(|case| case.divisor == 1);
                             if !whole {
-                                return Err(Reader::error(self.text, start, "what `mod` divides must be whole".into()));
+                                return Err(Reader::error(self.text, start, "the left operand of `mod` must be an integer".into()));
                             }
                             value.map(|affine, _| Ok((Affine::modulo(&affine, divisor)?, 1)))?
                         }
@@ -180,10 +179,10 @@ impl<'t> Reader<'t> {
         let text = &self.text[a.start..b.end];
         let reason = match (name(a), name(b)) {
             (Some(a), Some(b)) => {
-                format!("`{text}` is a product of two names; a domain must be affine: make the product a parameter of its own, `{a}{b}`")
+                format!("`{text}` is a product of two names; a domain must be affine: make the product a separate parameter, `{a}{b}`")
             }
             _ => format!(
-                "`{text}` is a product of two expressions with names; a domain must be affine: make the product a parameter of its own"
+                "`{text}` is a product of two expressions with names; a domain must be affine: make the product a separate parameter"
             ),
         };
         Reader::error(self.text, a.start, reason)
@@ -216,7 +215,7 @@ impl<'t> Reader<'t> {
                     return Err(Reader::error(
                         self.text,
                         start,
-                        format!("`{word}` is not a function that a set can have; there are floor, ceil, min and max"),
+                        format!("unknown function `{word}`; sets can use floor, ceil, min and max"),
                     ));
                 }
                 let bound = self.bound.iter().rev().find(|(text, _)| *text == word).map(|(_, name)| name.clone());
@@ -243,7 +242,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// What begins with that sign or word, which has been read.
+    /// The expression that begins with that sign or word, which has been consumed.
     fn bracketed(&mut self, sign: &str) -> Result<Value> {
         let floor = |value: Value| value.map(|affine, divisor| Ok((Affine::floor(&affine, divisor)?, 1)));
         let ceil = |value: Value| value.map(|affine, divisor| Ok((Affine::floor(&affine.scale(-1)?, divisor)?.scale(-1)?, 1)));
@@ -255,7 +254,7 @@ impl<'t> Reader<'t> {
             "floord" | "ceild" => {
                 self.expect(",", "`,` and the divisor")?;
                 let Token::Number(divisor @ 1..) = self.token() else {
-                    return Err(self.unexpected("a divisor: a number, 1 or more"));
+                    return Err(self.unexpected("a divisor, an integer of at least 1"));
                 };
                 self.at += 1;
                 value = value.map(|affine, by| match by.checked_mul(divisor) {
@@ -284,7 +283,7 @@ impl<'t> Reader<'t> {
 
     fn extreme(&self, a: Value, b: Value, largest: bool) -> Result<Value> {
         self.combine(a, b, |a, b| {
-            // Where the first is taken, and where the second is.
+            // Where the first applies, and where the second does.
             let first = if largest { difference(a, b)? } else { difference(b, a)? };
             let second = first.scale(-1)?.add(&Affine::constant(-1))?;
             Ok(vec![

@@ -1,4 +1,4 @@
-//! Conditions in sets: comparisons, `and`, `or`, `not`, `exists`. Each is read into the pieces where it holds.
+//! Conditions in sets: comparisons, `and`, `or`, `not`, `exists`. Each is converted to the pieces where it holds.
 
 use super::expression::{Value, difference};
 use super::token::Token;
@@ -46,7 +46,7 @@ impl<'t> Reader<'t> {
         if pieces <= MAX_PIECES {
             Ok(())
         } else {
-            Err(self.error_here(format!("up to here the conditions have more than {MAX_PIECES} parts")))
+            Err(self.error_here(format!("the conditions up to here have more than {MAX_PIECES} parts")))
         }
     }
 
@@ -79,7 +79,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Whether there is a comparison between the bracket here and its partner: no expression has one.
+    /// Whether there is a comparison between this bracket and its partner: expressions have none.
     fn bracket_holds_a_formula(&self) -> bool {
         let mut open = 0;
         for spanned in &self.tokens[self.at..] {
@@ -123,7 +123,7 @@ impl<'t> Reader<'t> {
                 return Err(self.unexpected("a name after `exists`, as in `exists e: i = 2*e`"));
             };
             self.at += 1;
-            // A sign that no name in text has keeps it apart from all others.
+            // A character that names cannot contain makes it unique.
             let name = Name::from(format!("{word}'{}", self.bound_so_far));
             self.bound_so_far += 1;
             if self.take("=") {

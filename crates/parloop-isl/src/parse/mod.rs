@@ -1,6 +1,6 @@
-//! Reads isl's notation of sets and relations: `[n] -> { [i, j] : 0 <= i, j < n }`.
+//! Parses isl's notation for sets and relations: `[n] -> { [i, j] : 0 <= i, j < n }`.
 //!
-//! Text becomes pieces at once; only what `exists` binds has to be taken out by the solver.
+//! Text becomes pieces directly; only variables bound by `exists` need the solver.
 
 mod expression;
 mod formula;
@@ -16,20 +16,20 @@ use crate::name::Name;
 use crate::relation::Relation;
 use crate::set::Set;
 
-/// How deep brackets, `not`, `-` and `exists` may be inside each other.
+/// The maximum nesting depth of brackets, `not`, `-` and `exists`.
 const MAX_DEPTH: usize = 100;
 
-/// How many pieces, or cases of an expression, text may ask for.
+/// The maximum number of pieces, or of cases of an expression.
 const MAX_PIECES: usize = 1024;
 
 impl Set {
-    /// Reads isl's notation. `[n] -> ` in front may be left out: every name that is not a dimension or bound by `exists` is a parameter.
+    /// Parses isl's notation. The leading `[n] -> ` is optional: every name that is not a dimension or bound by `exists` is a parameter.
     ///
-    /// What is written with comparisons, `and`, `or`, `floor` and `mod` is taken as it stands; libisl is needed only for `not`, `exists`,
-    /// `min`, `max` and divisions outside `floor`.
+    /// Text with comparisons, `and`, `or`, `floor` and `mod` is converted directly; libisl is needed only for `not`, `exists`, `min`, `max`
+    /// and divisions outside `floor`.
     ///
     /// # Errors
-    /// [`IslError::Syntax`] with the place; [`IslError::Missing`].
+    /// [`IslError::Syntax`] with the position; [`IslError::Missing`].
     pub fn parse(text: &str) -> Result<Set> {
         let read = read(text, false)?;
         printable(Set::from_raw(read.params, read.dims, read.pieces))
@@ -37,10 +37,10 @@ impl Set {
 }
 
 impl Relation {
-    /// Reads isl's notation for maps.
+    /// Parses isl's notation for maps.
     ///
     /// # Errors
-    /// [`IslError::Syntax`] with the place.
+    /// [`IslError::Syntax`] with the position.
     pub fn parse(text: &str) -> Result<Relation> {
         let read = read(text, true)?;
         let (inputs, outputs) = (read.dims[..read.inputs].to_vec(), read.dims[read.inputs..].to_vec());
@@ -48,7 +48,7 @@ impl Relation {
     }
 }
 
-/// The set, unless it has the one number whose size does not fit: text with it would not be read back.
+/// The set, unless it contains `i64::MIN`, whose magnitude does not fit: its text could not be parsed back.
 fn printable(set: Set) -> Result<Set> {
     let has_it = |affine: &Affine| affine.constant_term() == i64::MIN || affine.terms().any(|(_, coefficient)| coefficient == i64::MIN);
     match set.pieces().iter().flatten().find(|constraint| has_it(&constraint.affine)) {
@@ -57,7 +57,7 @@ fn printable(set: Set) -> Result<Set> {
     }
 }
 
-/// What text says. The inputs of a relation are the first of the dimensions.
+/// The parsed text. The inputs of a relation are the first dimensions.
 struct Read {
     params: Vec<Name>,
     dims: Vec<Name>,
@@ -65,13 +65,13 @@ struct Read {
     pieces: Vec<Piece>,
 }
 
-/// A place in the tokens of a text.
+/// A position in the tokens of a text.
 struct Reader<'t> {
     text: &'t str,
     tokens: Vec<Spanned<'t>>,
     at: usize,
     depth: usize,
-    /// Names that `exists` binds around here, innermost last, with what they are called among all names.
+    /// Names bound by enclosing `exists`, innermost last, with their unique names.
     bound: Vec<(&'t str, Name)>,
     /// How many names were bound so far.
     bound_so_far: usize,
@@ -82,7 +82,7 @@ fn read(text: &str, is_relation: bool) -> Result<Read> {
     let read = reader.whole(is_relation)?;
     match reader.token() {
         Token::End => Ok(read),
-        _ => Err(reader.unexpected("the end: the set is complete here")),
+        _ => Err(reader.unexpected("the end of the text, since the set is complete")),
     }
 }
 
@@ -112,7 +112,7 @@ impl<'t> Reader<'t> {
         self.expect("}", "`}`")?;
         match read {
             Some(read) => Ok(Read { params, ..read }),
-            None => Err(Reader::error(self.text, end, "the dimensions are missing: write `{[i]: …}`, or `{:}` for none".into())),
+            None => Err(Reader::error(self.text, end, "missing dimensions: write `{[i]: …}`, or `{:}` for none".into())),
         }
     }
 
@@ -130,7 +130,7 @@ impl<'t> Reader<'t> {
             self.expect("->", "`->` and the outputs of the relation")?;
             self.tuple(params, &mut dims, &mut given)?;
         } else if self.token() == Token::Sign("->") {
-            return Err(self.error_here("this is a relation between points; a set has dimensions on one side alone".into()));
+            return Err(self.error_here("this is a relation between points; a set has dimensions on one side only".into()));
         }
         let mut pieces = vec![Piece::new()];
         if self.take(":") {
@@ -149,12 +149,12 @@ impl<'t> Reader<'t> {
         while self.token() != Token::Sign("]") {
             let start = self.here();
             let Token::Word(word) = self.token() else {
-                return Err(self.unexpected("a name: each dimension has one, and conditions on it go behind the `:`"));
+                return Err(self.unexpected("a name: each dimension has one, and conditions on it go after the `:`"));
             };
             self.at += 1;
             let name = Name::from(word);
             if dims.contains(&name) || params.contains(&name) {
-                return Err(Reader::error(self.text, start, format!("`{word}` is already the name of a dimension or parameter")));
+                return Err(Reader::error(self.text, start, format!("`{word}` is already a dimension or parameter")));
             }
             dims.push(name.clone());
             if self.take("=") {
@@ -204,7 +204,7 @@ impl<'t> Reader<'t> {
         self.at.checked_sub(1).map_or(0, |last| self.tokens[last].end)
     }
 
-    /// Goes on if that sign is next.
+    /// Consumes the sign if it is next.
     fn take(&mut self, sign: &str) -> bool {
         let found = matches!(self.token(), Token::Sign(s) if s == sign);
         self.at += usize::from(found);
@@ -218,7 +218,7 @@ impl<'t> Reader<'t> {
     /// Runs `read` one level deeper.
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.depth == MAX_DEPTH {
-            return Err(self.error_here(format!("more than {MAX_DEPTH} levels of brackets")));
+            return Err(self.error_here(format!("brackets are nested more than {MAX_DEPTH} levels deep")));
         }
         self.depth += 1;
         let result = read(self);
@@ -230,7 +230,7 @@ impl<'t> Reader<'t> {
         let Spanned { token, start, end } = self.tokens[self.at];
         let found = match token {
             Token::End => "the text ends".to_string(),
-            _ => format!("there is `{}`", &self.text[start..end]),
+            _ => format!("found `{}`", &self.text[start..end]),
         };
         Reader::error(self.text, start, format!("expected {wanted}; {found}"))
     }
@@ -239,7 +239,7 @@ impl<'t> Reader<'t> {
         Reader::error(self.text, self.here(), reason)
     }
 
-    /// An error that shows the line and the column of a place in the text.
+    /// An error with the line and column of a position in the text.
     fn error(text: &str, at: usize, reason: String) -> IslError {
         let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
         let end = text[at..].find('\n').map_or(text.len(), |newline| at + newline);

@@ -1,4 +1,4 @@
-//! Tokens of isl's notation, each with its place in the text.
+//! Tokens of isl's notation, each with its position in the text.
 
 use super::Reader;
 use crate::error::Result;
@@ -20,7 +20,7 @@ pub(super) struct Spanned<'t> {
     pub end: usize,
 }
 
-/// Longer ones first. Each with the sign that it stands for.
+/// Longer signs first, each with the sign that it stands for.
 const SIGNS: &[(&str, &str)] = &[
     ("->", "->"),
     ("<=", "<="),
@@ -55,7 +55,7 @@ const SIGNS: &[(&str, &str)] = &[
     ("%", "mod"),
 ];
 
-/// Words with a meaning; they are not names.
+/// Keywords; they are not names.
 const KEYWORDS: &[&str] = &["and", "or", "not", "exists", "mod", "floor", "ceil", "floord", "ceild", "min", "max", "true", "false"];
 
 /// All tokens, with `End` as the last; brackets are in pairs.
@@ -81,7 +81,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Spanned<'_>>> {
             at += sign.len();
             Token::Sign(meaning)
         } else {
-            return Err(Reader::error(text, start, format!("`{first}` has no meaning in a set")));
+            return Err(Reader::error(text, start, format!("unexpected character `{first}`")));
         };
         tokens.push(Spanned { token, start, end: at });
     }

@@ -1,4 +1,4 @@
-//! The functions of libisl that are used, by name.
+//! The functions of libisl that we use, by name.
 
 use std::ffi::{c_char, c_int, c_long, c_uint, c_ulong, c_void};
 
@@ -39,16 +39,17 @@ pub(crate) type PieceCallback = unsafe extern "C" fn(*mut isl_set, *mut isl_aff,
 
 macro_rules! functions {
     ($($name:ident($($arg:ty),*) $(-> $result:ty)?;)*) => {
-        /// Entry points of an opened libisl. Arguments that isl takes over are freed by it, also when it fails; null goes in and comes out.
+        /// Entry points of an opened libisl. isl frees the arguments that it takes ownership of, even when it fails; null in gives null
+        /// out.
         pub(crate) struct Api {
             $(pub $name: unsafe extern "C" fn($($arg),*) $(-> $result)?,)*
         }
 
         impl Api {
-            /// Looks all functions up; the library stays open for ever.
+            /// Looks up all functions; the library is never closed.
             ///
             /// # Errors
-            /// What the loader says of a function that is not there.
+            /// The loader's message for a missing function.
             pub fn of(library: Library) -> Result<Api, libloading::Error> {
                 // SAFETY: the types are those of isl's headers.
                 let api = unsafe { Api { $($name: *library.get(concat!(stringify!($name), "\0").as_bytes())?,)* } };

@@ -1,4 +1,4 @@
-//! Values to isl's objects and back. Names stay outside: isl sees the places of parameters and dimensions.
+//! Conversion of values to isl objects and back. Names stay outside: isl sees only positions of parameters and dimensions.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_uint};
@@ -10,7 +10,7 @@ use crate::affine::{Affine, Atom};
 use crate::constraint::{Constraint, ConstraintKind, Piece, normalise};
 use crate::error::{IslError, Result};
 use crate::name::Name;
-use crate::set::{Place, Set};
+use crate::set::{NamePosition, Set};
 
 /// The order of columns in matrices of constraints.
 const COLUMNS: [Dim; 4] = [Dim::Constant, Dim::Param, Dim::Set, Dim::Div];
@@ -18,7 +18,7 @@ const COLUMNS: [Dim; 4] = [Dim::Constant, Dim::Param, Dim::Set, Dim::Div];
 const READ: &str = "give a set back";
 const MAKE: &str = "take a set";
 
-/// The names of parameters and dimensions, by place.
+/// The names of parameters and dimensions, by position.
 #[derive(Clone, Copy)]
 pub(crate) struct Names<'a> {
     pub params: &'a [Name],
@@ -26,15 +26,15 @@ pub(crate) struct Names<'a> {
 }
 
 impl Names<'_> {
-    fn place(&self, name: &Name) -> Option<Place> {
-        let dim = self.dims.iter().position(|dim| dim == name).map(Place::Dim);
-        dim.or_else(|| self.params.iter().position(|param| param == name).map(Place::Param))
+    fn place(&self, name: &Name) -> Option<NamePosition> {
+        let dim = self.dims.iter().position(|dim| dim == name).map(NamePosition::Dim);
+        dim.or_else(|| self.params.iter().position(|param| param == name).map(NamePosition::Param))
     }
 
-    fn column(&self, place: Place) -> usize {
+    fn column(&self, place: NamePosition) -> usize {
         match place {
-            Place::Param(param) => 1 + param,
-            Place::Dim(dim) => 1 + self.params.len() + dim,
+            NamePosition::Param(param) => 1 + param,
+            NamePosition::Dim(dim) => 1 + self.params.len() + dim,
         }
     }
 }
@@ -42,7 +42,7 @@ impl Names<'_> {
 impl Solver {
     // ---- values to isl ----
 
-    /// isl's object for a set.
+    /// The isl object for a set.
     pub(crate) fn load(&self, set: &Set) -> Result<SetHandle<'_>> {
         let known = self.remembered.borrow().get(set).copied();
         let raw = match known {
@@ -65,7 +65,7 @@ impl Solver {
         let mut union: Option<SetHandle<'_>> = None;
         for piece in set.pieces() {
             let piece = self.make_piece(&space, piece, names)?;
-            // SAFETY: isl takes the piece over.
+            // SAFETY: isl takes ownership of the piece.
             let piece = Handle { raw: unsafe { (self.api.isl_set_from_basic_set)(piece.into_raw()) }, solver: self };
             union = Some(match union {
                 Some(union) => union.union(piece),
@@ -73,7 +73,7 @@ impl Solver {
             });
         }
         let empty = || {
-            // SAFETY: isl takes a copy of the space over.
+            // SAFETY: isl takes ownership of a copy of the space.
             let raw = unsafe { (self.api.isl_set_empty)((self.api.isl_space_copy)(space.raw)) };
             Handle { raw, solver: self }
         };
@@ -85,7 +85,7 @@ impl Solver {
         let equalities = self.matrix(&plain(ConstraintKind::Zero).collect::<Vec<_>>(), names)?;
         let inequalities = self.matrix(&plain(ConstraintKind::NotNegative).collect::<Vec<_>>(), names)?;
         let [a, b, c, d] = COLUMNS;
-        // SAFETY: isl takes a copy of the space and both matrices over.
+        // SAFETY: isl takes ownership of a copy of the space and both matrices.
         let raw = unsafe {
             let space = (self.api.isl_space_copy)(space.raw);
             (self.api.isl_basic_set_from_constraint_matrices)(space, equalities.into_raw(), inequalities.into_raw(), a, b, c, d)
@@ -93,7 +93,7 @@ impl Solver {
         let mut result = Handle { raw, solver: self };
         for constraint in piece.iter().filter(|c| c.affine.has_floors()) {
             let affine = self.make_affine(space, &constraint.affine, names)?.into_raw();
-            // SAFETY: isl takes the expression over, then both sets.
+            // SAFETY: isl takes ownership of the expression, then both sets.
             let raw = unsafe {
                 let bounded = match constraint.kind {
                     ConstraintKind::Zero => (self.api.isl_aff_zero_basic_set)(affine),
@@ -120,7 +120,7 @@ impl Solver {
                 row_values[names.column(self.known_place(name, names)?)] = coefficient;
             }
             for (column, &value) in row_values.iter().enumerate() {
-                // isl leaves the elements of a matrix as they are, so that zeros are set too.
+                // isl does not initialise matrices, so zeros are set too.
                 matrix = self.set_element(matrix, row as c_int, column as c_int, value);
             }
         }
@@ -138,7 +138,7 @@ impl Solver {
         Handle { raw, solver: self }
     }
 
-    fn known_place(&self, name: &Name, names: Names<'_>) -> Result<Place> {
+    fn known_place(&self, name: &Name, names: Names<'_>) -> Result<NamePosition> {
         names
             .place(name)
             .ok_or_else(|| IslError::UnknownName { name: name.to_string(), set: format!("{:?} -> {:?}", names.params, names.dims) })
@@ -157,16 +157,16 @@ impl Solver {
             let raw = match atom {
                 Atom::Name(name) => {
                     let (kind, place) = match self.known_place(name, names)? {
-                        Place::Dim(place) => (Dim::In, place),
-                        Place::Param(place) => (Dim::Param, place),
+                        NamePosition::Dim(place) => (Dim::In, place),
+                        NamePosition::Param(place) => (Dim::Param, place),
                     };
-                    // SAFETY: the place is inside the space; isl takes the expression and the factor over.
+                    // SAFETY: the position is inside the space; isl takes the expression and the factor over.
                     unsafe { (self.api.isl_aff_set_coefficient_val)(result.into_raw(), kind, place as c_int, factor) }
                 }
                 Atom::Floor(inner, divisor) => {
                     let inner = self.make_affine(space, inner, names)?;
                     let divisor = self.val(*divisor);
-                    // SAFETY: isl takes all of them over.
+                    // SAFETY: isl takes ownership of all of them.
                     unsafe {
                         let floor = (self.api.isl_aff_floor)((self.api.isl_aff_scale_down_val)(inner.into_raw(), divisor.into_raw()));
                         (self.api.isl_aff_add)(result.into_raw(), (self.api.isl_aff_scale_val)(floor, factor))
@@ -183,13 +183,13 @@ impl Solver {
     /// The value of a set whose parameters and dimensions have those names. Parameters are sorted.
     pub(crate) fn store(&self, set: SetHandle<'_>, names: Names<'_>) -> Result<Set> {
         let set = set.compute_divs().check(READ)?;
-        // SAFETY: isl reads the set and gives a list that the handle owns.
+        // SAFETY: isl reads the set and returns a list that the handle owns.
         let list = Handle { raw: unsafe { (self.api.isl_set_get_basic_set_list)(set.raw) }, solver: self }.check(READ)?;
         // SAFETY: isl reads the list.
         let count = unsafe { (self.api.isl_basic_set_list_n_basic_set)(list.raw) };
         let mut pieces = Vec::new();
         for place in 0..count {
-            // SAFETY: the place is inside the list.
+            // SAFETY: the position is inside the list.
             let raw = unsafe { (self.api.isl_basic_set_list_get_basic_set)(list.raw, place) };
             let piece = Handle { raw, solver: self }.check(READ)?;
             pieces.extend(normalise(self.read_piece(&piece, names)?));
@@ -205,13 +205,13 @@ impl Solver {
         // SAFETY: isl reads the set.
         let divs = unsafe { (self.api.isl_basic_set_dim)(piece.raw, Dim::Div) };
         for place in 0..divs {
-            // SAFETY: the place is one of the divisions; isl gives an expression that the handle owns.
+            // SAFETY: the position is one of the divisions; isl gives an expression that the handle owns.
             let div = Handle { raw: unsafe { (self.api.isl_basic_set_get_div)(piece.raw, place) }, solver: self };
             let (numerator, denominator) = self.read_fraction(&div.check(READ)?, names, &atoms)?;
             atoms.push(Affine::floor(&numerator, denominator)?);
         }
         let [a, b, c, d] = COLUMNS;
-        // SAFETY: isl reads the set and gives matrices that the handles own.
+        // SAFETY: isl reads the set and returns matrices that the handles own.
         let (equalities, inequalities) = unsafe {
             let equalities = (self.api.isl_basic_set_equalities_matrix)(piece.raw, a, b, c, d);
             let inequalities = (self.api.isl_basic_set_inequalities_matrix)(piece.raw, a, b, c, d);
@@ -238,13 +238,13 @@ impl Solver {
         Ok(())
     }
 
-    /// The value of an expression in terms of parameters (and dimensions, when `names` has them). All of it is whole.
+    /// The value of an expression in terms of parameters (and dimensions, when `names` has them). All of it is integral.
     pub(crate) fn read_affine(&self, affine: &AffHandle<'_>, names: Names<'_>) -> Result<Affine> {
         let mut atoms: Vec<Affine> = names.params.iter().chain(names.dims).map(Affine::name).collect();
         // SAFETY: isl reads the expression.
         let divs = unsafe { (self.api.isl_aff_dim)(affine.raw, Dim::Div) };
         for place in 0..divs {
-            // SAFETY: the place is one of the divisions; isl gives an expression that the handle owns.
+            // SAFETY: the position is one of the divisions; isl gives an expression that the handle owns.
             let div = Handle { raw: unsafe { (self.api.isl_aff_get_div)(affine.raw, place) }, solver: self }.check(READ)?;
             let (numerator, denominator) = self.read_fraction(&div, names, &atoms)?;
             atoms.push(Affine::floor(&numerator, denominator)?);
@@ -280,7 +280,7 @@ impl Solver {
                 place if place < params + dims => (Dim::In, place - params),
                 place => (Dim::Div, place - params - dims),
             };
-            // SAFETY: the place is inside the space of the expression.
+            // SAFETY: the position is inside the space of the expression.
             scaled(Handle { raw: unsafe { (self.api.isl_aff_get_coefficient_val)(affine.raw, kind, place as c_int) }, solver: self })
         };
         let coefficients = (0..atoms.len()).map(coefficient).collect::<Result<Vec<i64>>>()?;
@@ -296,7 +296,7 @@ fn combine(constant: i64, coefficients: &[i64], atoms: &[Affine]) -> Result<Affi
     let mut floors = Affine::default();
     for (&coefficient, atom) in coefficients.iter().zip(atoms).filter(|(coefficient, _)| **coefficient != 0) {
         match atom.as_name().map(|name| Atom::Name(name.clone())) {
-            // A floor can come down to a name that is there already.
+            // A floor can reduce to a name that already occurs.
             Some(name) if !plain.contains_key(&name) => {
                 plain.insert(name, coefficient);
             }

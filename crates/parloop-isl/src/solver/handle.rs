@@ -1,5 +1,5 @@
-//! Owned isl objects: freed when dropped, tied to the solver of their thread. A failed operation leaves a null inside, which passes
-//! through further operations and is found when a result is asked for.
+//! Owned isl objects: freed when dropped, tied to the solver of their thread. A failed operation leaves a null inside, which passes through
+//! further operations and is detected when a result is read.
 
 use std::ffi::{c_int, c_long, c_uint, c_void};
 use std::ptr::null_mut;
@@ -19,7 +19,7 @@ macro_rules! objects {
     ($($name:ident => $free:ident;)*) => {$(
         impl Object for $name {
             unsafe fn free(api: &Api, object: *mut Self) {
-                // SAFETY: promised by the caller.
+                // SAFETY: the caller guarantees it.
                 unsafe { (api.$free)(object) };
             }
         }
@@ -56,7 +56,7 @@ impl<T: Object> Drop for Handle<'_, T> {
 }
 
 impl<'s, T: Object> Handle<'s, T> {
-    /// Gives the object away, to a function that takes it over.
+    /// Releases the object to a function that takes ownership.
     pub(crate) fn into_raw(mut self) -> *mut T {
         std::mem::replace(&mut self.raw, null_mut())
     }
@@ -76,14 +76,14 @@ macro_rules! changes {
         $(#[$doc])*
         pub fn $name(self $(, $arg: $kind)*) -> Self {
             let solver = self.solver;
-            // SAFETY: all objects are of this thread's context; isl takes over those that are passed and checks them for null.
+            // SAFETY: all objects are of this thread's context; isl takes ownership of those that are passed and checks them for null.
             let raw = unsafe { (solver.api.$function)(self.into_raw() $(, Pass::pass($arg))*) };
             Handle { raw, solver }
         }
     )*};
 }
 
-/// What is passed to isl: numbers as they are, objects given away.
+/// Arguments of isl functions: numbers by value, objects by ownership.
 trait Pass<R> {
     fn pass(self) -> R;
 }
@@ -117,7 +117,7 @@ impl<'s> SetHandle<'s> {
         remove_redundancies = isl_set_remove_redundancies();
     }
 
-    /// With fewer pieces. isl 0.25 sometimes merges pieces into a set with further points; then they stay apart.
+    /// Merges pieces. isl 0.25 sometimes adds points when it merges; then the pieces stay separate.
     pub fn coalesce(self) -> Result<Self> {
         // SAFETY: isl reads the set.
         if unsafe { (self.solver.api.isl_set_n_basic_set)(self.raw) } <= 1 {
@@ -126,7 +126,7 @@ impl<'s> SetHandle<'s> {
         // SAFETY: isl counts the references to the set.
         let copy = Handle { raw: unsafe { (self.solver.api.isl_set_copy)(self.raw) }, solver: self.solver };
         let merged = copy.coalesce_unchecked();
-        // Pieces that it takes long to compare stay apart too.
+        // Pieces that take long to compare also stay separate.
         let same = self.solver.briefly(|| merged.is_equal(&self)).unwrap_or(false);
         if same { Ok(merged) } else { Ok(self) }
     }
@@ -144,7 +144,7 @@ impl<'s> SetHandle<'s> {
         remove_divs_involving = isl_set_remove_divs_involving_dims(kind: Dim, first: c_uint, count: c_uint);
     }
 
-    /// Without integer divisions that have that dimension inside; a larger set.
+    /// Drops integer divisions that contain that dimension; the result is a superset.
     pub fn remove_divs_of_dim(self, place: c_uint) -> Self {
         self.remove_divs_involving(Dim::Set, place, 1)
     }
@@ -158,12 +158,12 @@ impl<'s> SetHandle<'s> {
 
     pub fn is_empty(&self) -> Result<bool> {
         // SAFETY: isl reads the set.
-        self.solver.truth(unsafe { (self.solver.api.isl_set_is_empty)(self.raw) }, "find out whether a set is empty")
+        self.solver.truth(unsafe { (self.solver.api.isl_set_is_empty)(self.raw) }, "decide whether a set is empty")
     }
 
     pub fn is_bounded(&self) -> Result<bool> {
         // SAFETY: isl reads the set.
-        self.solver.truth(unsafe { (self.solver.api.isl_set_is_bounded)(self.raw) }, "find out whether a set is bounded")
+        self.solver.truth(unsafe { (self.solver.api.isl_set_is_bounded)(self.raw) }, "decide whether a set is bounded")
     }
 
     pub fn is_subset(&self, other: &Self) -> Result<bool> {
@@ -176,11 +176,11 @@ impl<'s> SetHandle<'s> {
         self.solver.truth(unsafe { (self.solver.api.isl_set_is_equal)(self.raw, other.raw) }, "compare sets")
     }
 
-    /// The smallest or largest value of a dimension over all others, in terms of the parameters, with where it is so.
+    /// The smallest or largest value of a dimension over all others, in terms of the parameters, with the domain of each piece.
     pub fn dim_extreme(self, place: c_int, largest: bool) -> Result<Vec<(SetHandle<'s>, AffHandle<'s>)>> {
         let solver = self.solver;
         let function = if largest { solver.api.isl_set_dim_max } else { solver.api.isl_set_dim_min };
-        // SAFETY: isl takes the set over.
+        // SAFETY: isl takes ownership of the set.
         let value = Handle { raw: unsafe { function(self.into_raw(), place) }, solver }.check(FIND_EXTREME)?;
         let mut pieces: Vec<(*mut isl_set, *mut isl_aff)> = Vec::new();
         // SAFETY: isl reads the value and calls `push_piece` with the vector, which outlives the call.
@@ -193,7 +193,7 @@ impl<'s> SetHandle<'s> {
     pub fn stride(&self, place: c_int) -> Result<(i64, AffHandle<'s>)> {
         const WHAT: &str = "find a stride";
         let (api, solver) = (self.solver.api, self.solver);
-        // SAFETY: isl reads the set and gives objects that the handles own.
+        // SAFETY: isl reads the set and returns objects that the handles own.
         let info = Handle { raw: unsafe { (api.isl_set_get_stride_info)(self.raw, place) }, solver }.check(WHAT)?;
         // SAFETY: isl reads the information.
         let stride = Handle { raw: unsafe { (api.isl_stride_info_get_stride)(info.raw) }, solver };
@@ -202,11 +202,11 @@ impl<'s> SetHandle<'s> {
         Ok((solver.number(stride.check(WHAT)?)?, offset.check(WHAT)?))
     }
 
-    /// Some point's coordinates; `None` when there is none.
+    /// The coordinates of some point; `None` if there is none.
     pub fn sample(self, dims: usize) -> Result<Option<Vec<i64>>> {
         const WHAT: &str = "find a point";
         let solver = self.solver;
-        // SAFETY: isl takes the set over.
+        // SAFETY: isl takes ownership of the set.
         let point = Handle { raw: unsafe { (solver.api.isl_set_sample_point)(self.into_raw()) }, solver }.check(WHAT)?;
         // SAFETY: isl reads the point.
         if solver.truth(unsafe { (solver.api.isl_point_is_void)(point.raw) }, WHAT)? {
@@ -223,9 +223,9 @@ impl<'s> SetHandle<'s> {
     /// As a relation from its first dimensions to the others.
     pub fn into_map(self, inputs: usize) -> MapHandle<'s> {
         let solver = self.solver;
-        // SAFETY: isl takes the set over.
+        // SAFETY: isl takes ownership of the set.
         let raw = unsafe { (solver.api.isl_map_from_range)(self.into_raw()) };
-        // SAFETY: isl takes the relation over.
+        // SAFETY: isl takes ownership of the relation.
         let raw = unsafe { (solver.api.isl_map_move_dims)(raw, Dim::In, 0, Dim::Set, 0, inputs as c_uint) };
         Handle { raw, solver }
     }
@@ -234,18 +234,18 @@ impl<'s> SetHandle<'s> {
 impl MapHandle<'_> {
     pub fn is_bijective(&self) -> Result<bool> {
         // SAFETY: isl reads the relation.
-        self.solver.truth(unsafe { (self.solver.api.isl_map_is_bijective)(self.raw) }, "find out whether a relation is one to one")
+        self.solver.truth(unsafe { (self.solver.api.isl_map_is_bijective)(self.raw) }, "decide whether a relation is one to one")
     }
 
     pub fn is_single_valued(&self) -> Result<bool> {
         // SAFETY: isl reads the relation.
-        self.solver.truth(unsafe { (self.solver.api.isl_map_is_single_valued)(self.raw) }, "find out whether a relation is a function")
+        self.solver.truth(unsafe { (self.solver.api.isl_map_is_single_valued)(self.raw) }, "decide whether a relation is a function")
     }
 }
 
 const FIND_EXTREME: &str = "find the largest or smallest value";
 
-/// Keeps a piece: isl gives both objects away.
+/// Stores a piece: isl passes ownership of both objects.
 unsafe extern "C" fn push_piece(set: *mut isl_set, aff: *mut isl_aff, pieces: *mut c_void) -> c_int {
     // SAFETY: `pieces` is the vector that `dim_extreme` passes.
     unsafe { (*pieces.cast::<Vec<(*mut isl_set, *mut isl_aff)>>()).push((set, aff)) };
@@ -253,7 +253,7 @@ unsafe extern "C" fn push_piece(set: *mut isl_set, aff: *mut isl_aff, pieces: *m
 }
 
 impl Solver {
-    /// What an isl_bool says.
+    /// The value of an isl_bool.
     pub(crate) fn truth(&self, answer: c_int, what: &'static str) -> Result<bool> {
         match answer {
             0 => Ok(false),
@@ -267,7 +267,7 @@ impl Solver {
         Handle { raw: unsafe { (self.api.isl_val_int_from_si)(self.ctx, number as c_long) }, solver: self }
     }
 
-    /// The whole number that a value is; one that does not fit is an error.
+    /// The value as an integer; one that does not fit is an error.
     #[allow(clippy::useless_conversion)]
     pub(crate) fn number(&self, value: Handle<'_, isl_val>) -> Result<i64> {
         // SAFETY: isl reads the value.

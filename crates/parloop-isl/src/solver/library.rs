@@ -1,4 +1,4 @@
-//! Finds and opens libisl: once for the process, when it is first needed.
+//! Finds and opens libisl: once per process, on first use.
 
 use std::env;
 use std::error::Error as _;
@@ -15,17 +15,17 @@ use crate::error::{IslError, Result};
 static API: OnceLock<(Api, PathBuf)> = OnceLock::new();
 static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// The names under which systems have libisl, those whose interface is best known first.
+/// The file names of libisl, best-known interfaces first.
 const NAMES: &[&str] = if cfg!(target_os = "macos") {
     &["libisl.23.dylib", "libisl.dylib", "/opt/homebrew/lib/libisl.dylib", "/usr/local/lib/libisl.dylib", "/opt/local/lib/libisl.dylib"]
 } else {
     &["libisl.so.23", "libisl.so", "libisl.so.22", "libisl.so.24", "libisl.so.21", "libisl.so.19"]
 };
 
-/// Names a folder to search for libisl: one with the library itself, or a `site-packages` of Python with islpy in it.
+/// Adds a folder to search for libisl: one that contains the library, or a Python `site-packages` folder with islpy.
 ///
-/// The wheels of islpy carry isl inside their extension module, which can be opened only in a process that runs Python; a program
-/// without Python needs a libisl of the system.
+/// The wheels of islpy carry isl inside their extension module, which can be opened only in a process that runs Python; a program without
+/// Python needs a system libisl.
 pub fn add_library_folder(path: impl Into<PathBuf>) {
     let path = path.into();
     let mut folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -34,7 +34,7 @@ pub fn add_library_folder(path: impl Into<PathBuf>) {
     }
 }
 
-/// The file that libisl was opened from, which is done if it was not needed yet.
+/// The file that libisl was opened from. Opens it if necessary.
 ///
 /// # Errors
 /// [`IslError::Missing`].
@@ -43,7 +43,7 @@ pub fn library_file() -> Result<PathBuf> {
     Ok(if name.is_absolute() { name.clone() } else { mapped(name).unwrap_or_else(|| name.clone()) })
 }
 
-/// Where the file of that name is from which the process has code, as far as the system tells.
+/// The path of a loaded library of that name, as far as the system reports it.
 fn mapped(name: &Path) -> Option<PathBuf> {
     let maps = fs::read_to_string("/proc/self/maps").ok()?;
     let start = name.file_name()?.to_string_lossy().into_owned();
@@ -56,7 +56,7 @@ pub(super) fn api() -> Result<&'static Api> {
     Ok(&opened()?.0)
 }
 
-/// The library and the name that it was opened by. A failure is not remembered: a folder may be added, or a package installed, before the
+/// The library and the name by which it was opened. A failure is not remembered: a folder may be added, or a package installed, before the
 /// next question.
 fn opened() -> Result<&'static (Api, PathBuf)> {
     static OPENING: Mutex<()> = Mutex::new(());
@@ -88,7 +88,7 @@ fn find() -> Result<(Api, PathBuf)> {
 }
 
 fn open(path: &OsStr) -> std::result::Result<Api, String> {
-    // SAFETY: opening isl, or the module of islpy, runs initialisers that have no effect on others.
+    // SAFETY: opening isl, or the module of islpy, runs initialisers without side effects.
     let library = unsafe { Library::new(path) };
     library.and_then(Api::of).map_err(|error| match error.source() {
         Some(source) => source.to_string(),
@@ -96,7 +96,7 @@ fn open(path: &OsStr) -> std::result::Result<Api, String> {
     })
 }
 
-/// Libraries in the folders that were named and in the virtual environment: `libisl*` itself, and what islpy brings.
+/// Libraries in the given folders and in the virtual environment: `libisl*` itself, and the libraries of islpy.
 fn files_in_folders() -> Vec<PathBuf> {
     let mut folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner).clone();
     if let Some(environment) = env::var_os("VIRTUAL_ENV") {

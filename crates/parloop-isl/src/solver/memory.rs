@@ -1,5 +1,5 @@
-//! What a thread remembers: isl's objects for sets it has seen, and answers to questions. Both are bounded: when full they are emptied,
-//! which costs less than to find out what is old.
+//! Per-thread caches: isl objects for sets, and answers to queries. Both are bounded: when full they are cleared, which is cheaper than
+//! tracking age.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -12,7 +12,7 @@ use crate::set::Set;
 
 const MAX_REMEMBERED: usize = 4096;
 
-/// Something for each of many sets.
+/// A cache with an entry for each of many sets.
 pub(super) struct Memory<T>(HashMap<Set, T, BuildHasherDefault<Mixer>>);
 
 impl<T> Default for Memory<T> {
@@ -30,18 +30,18 @@ impl<T> Memory<T> {
         self.0.insert(set, value);
     }
 
-    /// All that was remembered, if it is too much.
+    /// Takes all entries if the cache is full.
     pub fn forget_if_many(&mut self) -> Vec<T> {
         if self.0.len() > MAX_REMEMBERED { self.0.drain().map(|(_, value)| value).collect() } else { Vec::new() }
     }
 
-    /// All that was remembered.
+    /// Takes all entries.
     pub fn forget(self) -> impl Iterator<Item = T> {
         self.0.into_values()
     }
 }
 
-/// A question: what is asked (each kind has one type of answer), of which sets and names.
+/// A query: its kind (each kind has one type of answer), and the sets and names.
 #[derive(Clone, Copy)]
 pub(crate) struct Question<'a> {
     pub kind: &'static str,
@@ -50,11 +50,11 @@ pub(crate) struct Question<'a> {
     pub names: &'a [Name],
 }
 
-/// Longer sets are cut in messages.
+/// Longer sets are truncated in messages.
 const MOST_SHOWN: usize = 400;
 
 impl Question<'_> {
-    /// What is asked, as the end of "could not".
+    /// The query, phrased to follow "could not".
     fn text(&self) -> String {
         let shown = |set: &Set| {
             let text = set.to_string();
@@ -66,15 +66,15 @@ impl Question<'_> {
         let names = self.names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         match self.kind {
             "union" => format!("join {set} and {other}"),
-            "subtract" => format!("take {other} away from {set}"),
-            "project_out" => format!("take {names} out of {set}"),
-            "is_empty" => format!("find out whether {set} has points"),
-            "is_subset" => format!("find out whether {set} is inside of {other}"),
-            "is_equal" => format!("find out whether {set} and {other} are the same"),
-            "is_bounded" => format!("find out whether {set} has limits on all sides"),
-            "is_bijective" => format!("find out whether {set} pairs each point with one other"),
-            "stride" => format!("find the distance between the values of {names} in {set}"),
-            "bounds" => format!("find the limits of {names} in {set}"),
+            "subtract" => format!("subtract {other} from {set}"),
+            "project_out" => format!("project {names} out of {set}"),
+            "is_empty" => format!("decide whether {set} is empty"),
+            "is_subset" => format!("decide whether {set} is a subset of {other}"),
+            "is_equal" => format!("decide whether {set} and {other} are equal"),
+            "is_bounded" => format!("decide whether {set} is bounded"),
+            "is_bijective" => format!("decide whether {set} is one to one"),
+            "stride" => format!("find the stride of {names} in {set}"),
+            "bounds" => format!("find the bounds of {names} in {set}"),
             "dim_min" => format!("find the smallest value of {names} in {set}"),
             "dim_max" => format!("find the largest value of {names} in {set}"),
             "sample" => format!("find a point of {set}"),
@@ -82,7 +82,7 @@ impl Question<'_> {
         }
     }
 
-    /// The error of a solver that gave up, with what was asked.
+    /// Adds the query to the error of a solver that gave up.
     pub fn about(&self, error: IslError) -> IslError {
         match error {
             IslError::Isl { message, .. } => IslError::Isl { what: self.text(), message },
@@ -91,7 +91,7 @@ impl Question<'_> {
     }
 }
 
-/// An answer, with all of the question but its first set.
+/// An answer, with the query except for its first set.
 struct Answer {
     kind: &'static str,
     other: Option<Set>,
@@ -103,9 +103,9 @@ thread_local! {
     static ANSWERS: RefCell<Answers> = RefCell::default();
 }
 
-/// The answer to a question, which is worked out unless this thread has answered it before. An answer depends on the question alone.
+/// Returns the cached answer to a query, or computes it. An answer depends only on the query.
 pub(crate) fn once<T: Clone + 'static>(question: Question<'_>, answer: impl FnOnce() -> Result<T>) -> Result<T> {
-    // A thread that is ending remembers nothing.
+    // A thread that is ending has no cache.
     if let Ok(Some(known)) = ANSWERS.try_with(|answers| answers.borrow().get(&question)) {
         return Ok(known);
     }
@@ -114,7 +114,7 @@ pub(crate) fn once<T: Clone + 'static>(question: Question<'_>, answer: impl FnOn
     Ok(answer)
 }
 
-/// Answers by the first set of the question; few questions are asked of one set.
+/// Answers by the first set of the query; each set has few.
 #[derive(Default)]
 struct Answers(Memory<Vec<Answer>>);
 
@@ -135,10 +135,10 @@ impl Answers {
     }
 }
 
-/// More answers about one set are not kept: they are searched one by one.
+/// More answers per set are not kept: they are searched linearly.
 const MAX_OF_ONE_SET: usize = 64;
 
-/// A hash that is fast on short text and numbers; nobody picks sets to make it slow.
+/// A hash that is fast on short text and numbers; it need not resist attacks.
 #[derive(Default)]
 pub(super) struct Mixer(u64);
 

@@ -1,6 +1,6 @@
 //! libisl, one context for each thread: values go in, values come out.
 //!
-//! A question runs between [`ask`]'s braces; no isl object leaves it, except those that the solver remembers for values it has seen.
+//! A query runs inside [`ask`]; no isl object leaves it, except those that the solver caches.
 
 mod api;
 mod convert;
@@ -20,17 +20,17 @@ use self::memory::Memory;
 pub(crate) use self::memory::{Question, once};
 use crate::error::{IslError, Result};
 
-/// A question that takes isl more steps than this is given up: some seconds.
+/// The maximum number of isl operations for a query: some seconds.
 const MAX_OPERATIONS: std::ffi::c_ulong = 100_000;
 
-/// A check that is not needed for the answer is given up after so many.
+/// The maximum number of operations for an optional check.
 const MAX_OPERATIONS_OF_A_CHECK: std::ffi::c_ulong = 5_000;
 
 /// The context of this thread.
 pub(crate) struct Solver {
     api: &'static Api,
     ctx: *mut isl_ctx,
-    /// isl's object for a value, always made from the value itself: answers must not depend on what was asked before.
+    /// The isl object for a value, always created from the value itself: answers must not depend on earlier queries.
     remembered: RefCell<Memory<*mut isl_set>>,
 }
 
@@ -38,7 +38,7 @@ thread_local! {
     static SOLVER: OnceCell<Solver> = const { OnceCell::new() };
 }
 
-/// Asks this thread's solver. Questions inside questions are fine as long as no handle of one outlives it.
+/// Queries this thread's solver. Queries may nest as long as no handle outlives its query.
 pub(crate) fn ask<T>(question: impl FnOnce(&Solver) -> Result<T>) -> Result<T> {
     let gone = |_| IslError::Isl { what: "answer a question about integer sets".to_string(), message: "the thread is ending".to_string() };
     SOLVER
@@ -74,7 +74,7 @@ impl Solver {
         Ok(Solver { api, ctx, remembered: RefCell::default() })
     }
 
-    /// Forgets the errors and the work of the last question.
+    /// Resets the errors and the operation count of the last query.
     fn start(&self) {
         // SAFETY: the context is alive.
         unsafe {
@@ -83,7 +83,7 @@ impl Solver {
         }
     }
 
-    /// Asks something that the answer can do without; an error leaves no trace.
+    /// Runs an optional query; an error leaves no trace.
     fn briefly<T>(&self, check: impl FnOnce() -> Result<T>) -> Option<T> {
         // SAFETY: the context is alive.
         unsafe { (self.api.isl_ctx_set_max_operations)(self.ctx, MAX_OPERATIONS_OF_A_CHECK) };
@@ -95,9 +95,9 @@ impl Solver {
         answer.ok()
     }
 
-    /// What isl says went wrong.
+    /// The error message of isl.
     pub(crate) fn error(&self, what: &'static str) -> IslError {
-        // SAFETY: the context is alive; the message is static text of isl's or null.
+        // SAFETY: the context is alive; the message is static text of isl or null.
         let (code, text) = unsafe {
             let text = (self.api.isl_ctx_last_error_msg)(self.ctx);
             let text = if text.is_null() { None } else { Some(CStr::from_ptr(text).to_string_lossy().into_owned()) };
@@ -107,18 +107,18 @@ impl Solver {
             (ERROR_QUOTA, _) => "it takes too long".to_string(),
             (_, Some(text)) if text.contains("too large") => "a number in the answer does not fit into 64 bits".to_string(),
             (_, Some(text)) => text,
-            (_, None) => "no reason is given".to_string(),
+            (_, None) => "libisl gave no reason".to_string(),
         };
         IslError::Isl { what: what.to_string(), message }
     }
 
-    /// Whether isl has reported an error since the question began.
+    /// Whether isl has reported an error since the query began.
     pub(crate) fn failed(&self) -> bool {
         // SAFETY: the context is alive.
         unsafe { (self.api.isl_ctx_last_error)(self.ctx) != 0 }
     }
 
-    /// No handle to what is forgotten is left when a question is answered.
+    /// No handle to a cleared object is left when a query ends.
     fn forget_if_many(&self) {
         for set in self.remembered.borrow_mut().forget_if_many() {
             self.free_set(set);
@@ -126,18 +126,18 @@ impl Solver {
     }
 
     fn free_set(&self, set: *mut isl_set) {
-        // SAFETY: the solver owns what it remembers.
+        // SAFETY: the solver owns what it caches.
         unsafe { (self.api.isl_set_free)(set) };
     }
 }
 
 impl Drop for Solver {
     fn drop(&mut self) {
-        // All objects go before their context.
+        // All objects are freed before their context.
         for set in self.remembered.take().forget() {
             self.free_set(set);
         }
-        // SAFETY: nothing else is left of the context: handles live inside questions.
+        // SAFETY: nothing else is left of the context: handles live inside queries.
         unsafe { (self.api.isl_ctx_free)(self.ctx) };
     }
 }

@@ -1,4 +1,4 @@
-//! Each question against enumeration of a small box.
+//! Compares each query with enumeration of a small box.
 
 use parloop_isl::{Affine, Bound, Set};
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ fn holds(bound: &Bound, point: [i64; 3], below: bool) -> bool {
     if below { point[1] * bound.divisor >= limit } else { point[1] * bound.divisor <= limit }
 }
 
-/// Fewer cases than usual, since each asks hundreds of points; PROPTEST_CASES asks for more.
+/// Fewer cases than usual, since each checks hundreds of points; PROPTEST_CASES sets another number.
 fn config() -> ProptestConfig {
     if std::env::var_os("PROPTEST_CASES").is_some() { ProptestConfig::default() } else { ProptestConfig::with_cases(64) }
 }

@@ -1,4 +1,4 @@
-//! Sets against their text, against enumeration of small boxes, against islpy, and from several threads.
+//! Tests sets against their text, enumeration of small boxes and islpy, and from several threads.
 
 mod affine;
 mod brute;

@@ -1,4 +1,4 @@
-//! Answers against those of islpy, in one Python process. Without islpy there is a line that says so; in CI that is a failure.
+//! Compares answers with those of islpy, in one Python process. A missing islpy is a printed skip; in CI it is a failure.
 
 use std::env;
 use std::io::Write;
@@ -14,7 +14,7 @@ use crate::sets::{name, set};
 
 const SCRIPT: &str = include_str!("oracle.py");
 
-/// A question as islpy is asked, and our answer.
+/// A query for islpy, and our answer.
 struct Case {
     question: String,
     ours: Answer,
@@ -73,7 +73,7 @@ fn cases_of(a: &Set, b: &Set) -> Vec<Case> {
     ]
 }
 
-/// Text as people write it, and what we read.
+/// Handwritten text, and what we parse.
 fn written() -> Vec<Case> {
     let texts = [
         "[n] -> {[i,j]: 0<=i,j<n}",

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use parloop_isl::{Affine, Constraint, Name, Set};
 use proptest::prelude::*;
 
-/// The values of `n`, `i` and `j` that any random set has.
+/// The range of `n`, `i` and `j` in every random set.
 pub const BOX: RangeInclusive<i64> = -4..=4;
 
 pub fn name(text: &str) -> Name {

@@ -1,4 +1,4 @@
-//! Sets in isl's notation: what is read, what is printed, and what mistakes are called.
+//! Sets in isl's notation: parsing, printing and error messages.
 
 use parloop_isl::{IslError, Relation, Set};
 use proptest::prelude::*;
@@ -102,50 +102,39 @@ fn relations_are_read_applied_and_turned_round() {
 fn a_mistake_is_shown_with_its_place() {
     assert_eq!(
         error("{[i]: 0 <= i < n*m}"),
-        "`n*m` is a product of two names; a domain must be affine: make the product a parameter of its own, `nm`\n  {[i]: 0 <= i < n*m}\n                 ^"
+        "`n*m` is a product of two names; a domain must be affine: make the product a separate parameter, `nm`\n  {[i]: 0 <= i < n*m}\n                 ^"
     );
     assert_eq!(
         error("{[i]:\n  0 <= i < (n+1)*m}"),
-        "`(n+1)*m` is a product of two expressions with names; a domain must be affine: make the product a parameter of its own\n    0 <= i < (n+1)*m}\n             ^"
+        "`(n+1)*m` is a product of two expressions with names; a domain must be affine: make the product a separate parameter\n    0 <= i < (n+1)*m}\n             ^"
     );
     assert_eq!(error("{[i]: 0 <= i < n"), "`{` is not closed\n  {[i]: 0 <= i < n\n  ^");
     assert_eq!(error("{[i]: 0 <= i < n)}"), "`{` is closed by `)`\n  {[i]: 0 <= i < n)}\n  ^");
-    assert_eq!(error("{[i] 0 <= i}"), "expected `:` before the conditions, or `}`; there is `0`\n  {[i] 0 <= i}\n       ^");
-    assert_eq!(error("{[i]: 0 <= i $ 3}"), "`$` has no meaning in a set\n  {[i]: 0 <= i $ 3}\n               ^");
-    assert_eq!(
-        error("{[i]: 0 <= }"),
-        "expected a number, a name or an expression in brackets; there is `}`\n  {[i]: 0 <= }\n             ^"
-    );
-    assert_eq!(error("{[i]: i}"), "expected a comparison: one of `<`, `<=`, `=`, `>=`, `>`, `!=`; there is `}`\n  {[i]: i}\n         ^");
-    assert_eq!(error("{[i, i]}"), "`i` is already the name of a dimension or parameter\n  {[i, i]}\n       ^");
-    assert_eq!(
-        error("{[0]}"),
-        "expected a name: each dimension has one, and conditions on it go behind the `:`; there is `0`\n  {[0]}\n    ^"
-    );
-    assert_eq!(
-        error("{[i] -> [j]}"),
-        "this is a relation between points; a set has dimensions on one side alone\n  {[i] -> [j]}\n       ^"
-    );
+    assert_eq!(error("{[i] 0 <= i}"), "expected `:` before the conditions, or `}`; found `0`\n  {[i] 0 <= i}\n       ^");
+    assert_eq!(error("{[i]: 0 <= i $ 3}"), "unexpected character `$`\n  {[i]: 0 <= i $ 3}\n               ^");
+    assert_eq!(error("{[i]: 0 <= }"), "expected a number, a name or an expression in brackets; found `}`\n  {[i]: 0 <= }\n             ^");
+    assert_eq!(error("{[i]: i}"), "expected a comparison: one of `<`, `<=`, `=`, `>=`, `>`, `!=`; found `}`\n  {[i]: i}\n         ^");
+    assert_eq!(error("{[i, i]}"), "`i` is already a dimension or parameter\n  {[i, i]}\n       ^");
+    assert_eq!(error("{[0]}"), "expected a name: each dimension has one, and conditions on it go after the `:`; found `0`\n  {[0]}\n    ^");
+    assert_eq!(error("{[i] -> [j]}"), "this is a relation between points; a set has dimensions on one side only\n  {[i] -> [j]}\n       ^");
     assert_eq!(error(""), "expected `{`: a set is written `{[i]: 0 <= i < n}`; the text ends\n  \n  ^");
 }
 
 #[test]
 fn what_languages_disagree_on_is_refused() {
-    assert!(
-        error("{[i]: 2*i % 4 = 0}").starts_with("languages differ on what `2*i % 4` means; put what comes before the `mod` in brackets")
-    );
-    assert!(error("{[i]: -i mod 4 = 0}").starts_with("languages differ on what `-i mod 4` means"));
-    assert!(error("{[i]: i/2 < n}").starts_with("`i/2` need not be whole: write `floor(i/2)` or `ceil(i/2)`, or multiply both sides"));
-    assert!(error("{[i]: i % n = 0}").starts_with("`n` divides here; a divisor must be a number, 1 or more"));
+    assert!(error("{[i]: 2*i % 4 = 0}").starts_with("`2*i % 4` is ambiguous; put the operand before `mod` in brackets"));
+    assert!(error("{[i]: -i mod 4 = 0}").starts_with("`-i mod 4` is ambiguous"));
+    assert!(error("{[i]: i/2 < n}").starts_with("`i/2` may not be an integer: write `floor(i/2)` or `ceil(i/2)`, or multiply both sides"));
+    assert!(error("{[i]: i % n = 0}").starts_with("cannot divide by `n`; a divisor must be an integer of at least 1"));
     assert!(error("{[i]: i < a[3]}").starts_with("`a[…]`: the bounds of a set cannot read arrays"));
-    assert!(error("{[i]: i < f(3)}").starts_with("`f` is not a function that a set can have; there are floor, ceil, min and max"));
+    assert!(error("{[i]: i < f(3)}").starts_with("unknown function `f`; sets can use floor, ceil, min and max"));
     assert!(error("{[i]: i < 99999999999999999999}").starts_with("this number does not fit into 64 bits"));
 }
 
 #[test]
 fn deep_and_wide_text_is_refused_and_not_followed() {
-    assert!(error(&format!("{{[i]: {}i{} < 3}}", "(".repeat(5000), ")".repeat(5000))).contains("levels of brackets"));
-    assert!(error(&format!("{{[i]: i = {}3}}", "-".repeat(5000))).contains("levels of brackets"));
+    assert!(error(&format!("{{[i]: {}i{} < 3}}", "(".repeat(5000), ")".repeat(5000))).contains("brackets are nested more than"));
+    assert!(error(&format!("{{[i]: i = {}3}}", "-".repeat(5000))).contains("brackets are nested more than"));
     let wide = format!("{{[i]: {}}}", (0..12).map(|k| format!("i != p{k}")).collect::<Vec<_>>().join(" and "));
     assert!(error(&wide).contains("more than 1024 parts"));
 }
@@ -158,12 +147,12 @@ fn sets_that_are_asked_about_together_must_have_the_same_dimensions() {
         "`{ [i] : i >= 1 }` and `{ [j] : j >= 1 }` have different dimensions; give both the same names in brackets"
     );
     assert_eq!(a.bounds("k").unwrap_err().to_string(), "`k` is not a dimension or a parameter of `{ [i] : i >= 1 }`");
-    assert_eq!(a.dim_max("i").unwrap_err().to_string(), "`i` has no largest value in `{ [i] : i >= 1 }`; give it a limit there");
+    assert_eq!(a.dim_max("i").unwrap_err().to_string(), "`i` has no largest value in `{ [i] : i >= 1 }`; add a bound");
     assert_eq!(a.rename(&|_| Some("n".into())).unwrap().dims(), ["n"]);
     let two = Set::parse("{[i, j]: i > j}").unwrap();
     assert_eq!(
         two.rename(&|_| Some("n".into())).unwrap_err().to_string(),
-        "two names of `{ [i, j] : j < i }` would both be `n`; give each a name of its own"
+        "two names of `{ [i, j] : j < i }` would both become `n`; choose different names"
     );
     assert!(two.is_equal(&Set::parse("{[j, i]: i > j}").unwrap()).unwrap());
 }
@@ -194,8 +183,7 @@ fn a_point_whose_coordinates_do_not_fit_into_64_bits_is_an_error() {
     assert!(!set.is_empty().unwrap());
     let message = set.sample().unwrap_err().to_string();
     let expected = "could not find a point of `{ [i, j] : i = 4*j and j = 4611686018427387904 }`: a number in the answer does not fit \
-                    into 64 bits; fix sizes with `fix_parameters`, or write the limits, indices and conditions that it is made of with fewer \
-                    divisions, remainders and alternatives";
+                    into 64 bits; fix sizes with `fix_parameters`, or write its bounds, indices and conditions with fewer divisions, remainders and alternatives";
     assert_eq!(message, expected);
     let fits = Set::parse("{ [i, j] : i = 2*j and j = -4611686018427387904 }").unwrap();
     let point = fits.sample().unwrap().unwrap();

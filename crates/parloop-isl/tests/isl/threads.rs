@@ -1,4 +1,4 @@
-//! One solver for each thread, which errors leave usable.
+//! Each thread has its own solver, which stays usable after errors.
 
 use std::thread;
 

@@ -1,4 +1,4 @@
-//! The one error of the whole way from text to launch: each stage has its own, and this is any of them.
+//! The error type of the whole path from text to launch: each stage has its own, and this is any of them.
 
 mod run;
 
@@ -20,7 +20,7 @@ use parloop_transform::{InlineError, PrivatizeError, RealizeReductionError, Tran
 
 pub use run::RunError;
 
-/// Why a kernel cannot be made, transformed, written or run.
+/// Why a kernel cannot be created, transformed, compiled or run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)]
@@ -66,7 +66,7 @@ pub enum LoopError {
     /// No kernel can be called from outside, or several can and none was named.
     #[error("{}", NoEntry { names: names.clone() })]
     NoEntry {
-        /// The kernels that can.
+        /// The kernels that can be called.
         names: Vec<Name>,
     },
 }

@@ -1,4 +1,4 @@
-//! From what stands in a file to a program, with its transformations applied.
+//! Builds a program from the contents of a file and applies its transformations.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use parloop_transform::{ApplyError, apply};
 
 use super::LoopFile;
 
-/// Why a file gives no program.
+/// Why a program cannot be built from a file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)]
@@ -32,10 +32,10 @@ pub enum FileError {
     #[error("kernel `{kernel}`, domain `{domain}`: {error}")]
     Domain { kernel: Name, domain: String, error: Box<IslError> },
     #[error(
-        "kernel `{kernel}` has a line `phase`, so all must be said, but instruction `{instruction}` leaves its id, its inames or others open"
+        "kernel `{kernel}` has a `phase` line, so it must be complete, but instruction `{instruction}` does not give its id, its inames or other options"
     )]
     Open { kernel: Name, instruction: String },
-    #[error("kernel `{kernel}` has a line `phase`, so all must be said, but `{name}` is data without a kind")]
+    #[error("kernel `{kernel}` has a `phase` line, so it must be complete, but data `{name}` has no kind")]
     Untold { kernel: Name, name: Name },
     #[error("line {line}: {error}")]
     Step { line: usize, error: Box<ApplyError> },
@@ -45,7 +45,7 @@ impl LoopFile {
     /// The kernels, before any transformation.
     ///
     /// # Errors
-    /// Those of making a kernel.
+    /// Errors of creating a kernel.
     pub fn untransformed(&self) -> Result<Program, FileError> {
         let mut kernels = self.kernels.iter();
         let mut program = program_of(kernels.next().ok_or(FileError::Empty)?)?;
@@ -65,7 +65,7 @@ impl LoopFile {
     /// The program after all transformations.
     ///
     /// # Errors
-    /// Those of making a kernel, and of the first transformation that is not possible.
+    /// Errors of creating a kernel, and of the first transformation that fails.
     pub fn program(&self) -> Result<Program, FileError> {
         let mut program = self.untransformed()?;
         for (line, step) in &self.steps {
@@ -83,10 +83,10 @@ fn program_of(written: &KernelText) -> Result<Program, FileError> {
     Ok(program)
 }
 
-/// The kernel: as it stands if its phase is said, else with what is not said found from how it is used.
+/// The kernel: as written if its phase is given, else with missing parts inferred.
 ///
 /// # Errors
-/// What is wrong in texts, names, shapes or dependencies.
+/// Errors in texts, names, shapes or dependencies.
 pub fn kernel_of(written: &KernelText) -> Result<LoopKernel, FileError> {
     if written.phase.is_some() { exact(written) } else { created(written) }
 }

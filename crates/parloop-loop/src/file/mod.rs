@@ -1,4 +1,4 @@
-//! `.loop` files: a kernel, its data, transformations, and the text that is expected of them, all readable.
+//! `.loop` files: a kernel, its data, its transformations, and the expected output, all readable.
 //!
 //! ```text
 //! kernel scale
@@ -14,8 +14,8 @@
 //! ---- opencl
 //! …
 //! ```
-//! A line that begins with `;` is a comment. Lines of `data` and `instructions` are indented. A kernel with a line `phase` is read as it
-//! stands, which is how kernels are printed; of any other, what is not said is found as [`create`](parloop_create) does.
+//! A line that begins with `;` is a comment. Lines of `data` and `instructions` are indented. A kernel with a `phase` line is read as
+//! written, which is how kernels are printed; in any other, missing parts are inferred as [`create`](parloop_create) does.
 
 mod build;
 mod read;
@@ -25,21 +25,21 @@ use std::fmt;
 pub use build::{FileError, kernel_of};
 
 use parloop_ir::parse::ParseError;
-use parloop_ir::step::Step;
+use parloop_ir::step::TransformStep;
 pub use parloop_ir::text::KernelText;
 
-/// What stands in a file.
+/// The contents of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoopFile {
     /// Kernels and functions, in the order written.
     pub kernels: Vec<KernelText>,
     /// Transformations, in the order written, each with its line, counted from 1.
-    pub steps: Vec<(usize, Step)>,
+    pub steps: Vec<(usize, TransformStep)>,
     /// What is expected, in the order written.
     pub expected: Vec<Expected>,
 }
 
-/// Text that is expected: what stands after a line `---- what`.
+/// Expected text: what follows a line `---- what`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expected {
     /// Of what: `c`, `opencl`, `kernel`, `error` …
@@ -49,7 +49,7 @@ pub struct Expected {
 }
 
 impl LoopFile {
-    /// Reads the text of a file.
+    /// Parses the text of a file.
     ///
     /// ```
     /// use parloop_loop::file::LoopFile;
@@ -59,28 +59,27 @@ impl LoopFile {
     /// ```
     ///
     /// # Errors
-    /// What was expected and what was found, with the line and a caret. A line `preamble`, which holds C, is
-    /// refused, and so is an `option` that takes the place of a check; see
-    /// [`parse_trusted`](Self::parse_trusted).
+    /// Reports what was expected and what was found, with the line and a caret. A `preamble` line, which holds C code,
+    /// is refused, and so is an `option` that replaces a check; see [`parse_trusted`](Self::parse_trusted).
     pub fn parse(text: &str) -> Result<LoopFile, ParseError> {
         read::file(text)
     }
 
-    /// Reads the text of a file whose kernels may have preambles and all options.
+    /// Parses the text of a file whose kernels may have preambles and all options.
     ///
     /// # Errors
     /// As [`parse`](Self::parse), but for these.
     ///
     /// # Safety
-    /// For each preamble what [`Preamble::new`](crate::syntax::Preamble::new) asks for, and for each option what the functions of
-    /// [`KernelOptions`](crate::syntax::KernelOptions) ask for that set it.
+    /// For each preamble what [`Preamble::new`](crate::syntax::Preamble::new) requires, and for each option what the functions of
+    /// [`KernelOptions`](crate::syntax::KernelOptions) that set it require.
     pub unsafe fn parse_trusted(text: &str) -> Result<LoopFile, ParseError> {
-        // SAFETY: what is promised here.
+        // SAFETY: the caller guarantees it.
         unsafe { read::trusted_file(text) }
     }
 
-    /// Cuts the text of a file before the first line `---- what`: what is read, and what is expected of it. This is possible also where
-    /// reading gives an error, which may be what is expected.
+    /// Splits the text of a file before the first line `---- what`, into input and expected output. This works even if parsing fails, which
+    /// may be what is expected.
     pub fn split(text: &str) -> (&str, Vec<Expected>) {
         read::split(text)
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use parloop_device::DType;
 use parloop_ir::parse::{Mistake, ParseError, data_line, instructions, is_name, quoted_text, scalar_name, step_within, trimmed};
-use parloop_ir::step::{Step, StepValue};
+use parloop_ir::step::{StepValue, TransformStep};
 use parloop_ir::syntax::{Iname, KernelOptions, Phase, Preamble, Target};
 use parloop_ir::text::{KernelText, read_option, read_trusted_option};
 use parloop_isl::Name;
@@ -33,17 +33,17 @@ pub(super) fn file(text: &str) -> Result<LoopFile, ParseError> {
 /// As [`LoopFile::parse_trusted`].
 pub(super) unsafe fn trusted_file(text: &str) -> Result<LoopFile, ParseError> {
     let trusted = Trusted {
-        // SAFETY: the caller vouches for the preambles of this text.
+        // SAFETY: the caller guarantees the preambles of this text.
         preamble: |key, text| unsafe { Preamble::new(key, text) },
-        // SAFETY: the caller vouches for the options of this text.
+        // SAFETY: the caller guarantees the options of this text.
         option: |options, words| unsafe { read_trusted_option(options, words) },
     };
     read(text, Some(trusted))
 }
 
-/// What is read where someone vouches for the text.
+/// Parsers for trusted text.
 struct Trusted {
-    /// Makes a preamble of its key and text.
+    /// Creates a preamble from its key and text.
     preamble: fn(String, String) -> Preamble,
     /// Reads the words of an option.
     option: fn(&mut KernelOptions, &[String]) -> Result<(), &'static str>,
@@ -61,7 +61,7 @@ fn read(text: &str, trusted: Option<Trusted>) -> Result<LoopFile, ParseError> {
     Ok(reader.file)
 }
 
-/// What stands before the first line `---- what`, and the parts after each.
+/// The text before the first line `---- what`, and the parts after each.
 pub(super) fn split(text: &str) -> (&str, Vec<Expected>) {
     let head = if text.starts_with("----") { 0 } else { text.find("\n----").map_or(text.len(), |newline| newline + 1) };
     let mut parts: Vec<Expected> = Vec::new();
@@ -91,10 +91,7 @@ impl Reader<'_> {
             None => Err(ParseError::at(
                 self.text,
                 span.clone(),
-                Mistake::Expected {
-                    expected: "`kernel NAME` before all else".to_owned(),
-                    found: format!("`{}`", &self.text[span.clone()]),
-                },
+                Mistake::Expected { expected: "`kernel NAME` first".to_owned(), found: format!("`{}`", &self.text[span.clone()]) },
             )),
         }
     }
@@ -120,7 +117,7 @@ impl Reader<'_> {
         if is_indented {
             return match self.block {
                 Block::Data => self.data(span),
-                _ => Err(self.expected(span, "a line that is not indented: only `data` and `instructions` have lines of their own")),
+                _ => Err(self.expected(span, "a line that is not indented: only `data` and `instructions` have indented lines")),
             };
         }
         self.close_block()?;
@@ -174,7 +171,7 @@ impl Reader<'_> {
                 let is_condition = &line[..length] == "assume" && !rest.is_empty() && !self.text[rest.clone()].starts_with(['"', '\'']);
                 let step = if is_condition {
                     let condition = StepValue::Text(self.text[rest].to_owned());
-                    Step { name: "assume".into(), args: vec![condition], keywords: Vec::new() }
+                    TransformStep { name: "assume".into(), args: vec![condition], keywords: Vec::new() }
                 } else {
                     step_within(self.text, span)?
                 };
@@ -233,11 +230,9 @@ impl Reader<'_> {
             _ => {
                 let [key, text] =
                     <[String; 2]>::try_from(self.words(rest.clone())?).map_err(|_| self.expected(rest, "`\"KEY\" \"TEXT\"`"))?;
-                let make = self
-                    .trusted
-                    .as_ref()
-                    .map(|trusted| trusted.preamble)
-                    .ok_or_else(|| self.expected(word.clone(), "no C, for which nobody vouches (see `LoopFile::parse_trusted`)"))?;
+                let make = self.trusted.as_ref().map(|trusted| trusted.preamble).ok_or_else(|| {
+                    self.expected(word.clone(), "no C code, which only trusted files may have (see `LoopFile::parse_trusted`)")
+                })?;
                 self.kernel(&word)?.preambles.push(make(key, text));
             }
         }

@@ -39,14 +39,14 @@ pub trait Compile {
     /// Its kernel, compiled for a context.
     ///
     /// # Errors
-    /// Why there is no code ([`generate`](crate::prepare::generate)), or what its compiler says.
+    /// If code cannot be generated ([`generate`](crate::prepare::generate)), or does not compile.
     fn compile(&self, context: &Context) -> Result<Executable, LoopError>;
 
-    /// The code of a kernel of the program for the device of a context; with every index checked where its options say so, or
-    /// say nothing and the environment asks for it ([`checked_by_environment`]).
+    /// The code of a kernel of the program for the device of a context; with every index checked if its options enable it, or by default if
+    /// the environment does ([`checked_by_environment`]).
     ///
     /// # Errors
-    /// Why there is no code.
+    /// If code cannot be generated.
     fn generate_for(&self, entry: &str, context: &Context) -> Result<Generated, LoopError>;
 }
 
@@ -57,7 +57,7 @@ impl Compile for Program {
 
     fn generate_for(&self, entry: &str, context: &Context) -> Result<Generated, LoopError> {
         let target = target_of(context.device().kind());
-        // A mistake in the variable is told in any case.
+        // An invalid value of the variable is always reported.
         let by_environment = checked_by_environment().map_err(LoopError::from)?;
         let is_said = self.kernel(entry).is_some_and(|kernel| kernel.options.checked.is_some());
         if is_said || !by_environment {
@@ -79,7 +79,7 @@ pub fn with_checks(program: &Program, checked: bool) -> Program {
 }
 
 impl LoopArg<'_> {
-    /// That the memory of an array holds every element that its shape and strides name.
+    /// Checks that the memory of an array holds every element that its shape and strides name.
     pub(super) fn check_extent(&self, kernel: &Name, argument: &str) -> Result<(), RunError> {
         let LoopArg::Array { arg, shape, strides } = self else { return Ok(()) };
         let (found, size) = match arg {

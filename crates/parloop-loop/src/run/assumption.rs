@@ -1,4 +1,4 @@
-//! What a kernel assumes of its sizes, as formulas: code relies on it, so each call is held to it.
+//! Assumptions of a kernel about its sizes, as formulas: code relies on them, so each call checks them.
 
 use std::fmt::Write;
 
@@ -53,7 +53,7 @@ pub(super) fn assumptions_of(
 }
 
 impl Assumption {
-    /// That it holds for those integers; what is not known of them cannot be told.
+    /// Checks that it holds for those integers; unknown values are not checked.
     pub(super) fn check(&self, kernel: &Name, values: &Values) -> Result<(), RunError> {
         let mut is_certain = true;
         let mut holds = |(formula, kind): &(Formula, ConstraintKind)| match (formula.evaluate(values), kind) {

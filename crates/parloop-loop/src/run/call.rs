@@ -1,5 +1,5 @@
-//! What a call of a kernel needs: which arguments, of which types and shapes, and how the sizes follow from the arrays that are given.
-//! Nothing here touches a device.
+//! The plan of a call: its arguments with types and shapes, and how sizes follow from the arrays that are passed. Nothing here uses a
+//! device.
 
 use parloop_codegen::check::CallBound;
 use parloop_ir::layout::{Axis, Hidden};
@@ -13,7 +13,7 @@ use super::assumption::{Assumption, assumptions_of};
 use super::fields::{PlannedField, fields_of};
 use super::formula::{Formula, Values};
 use super::overlap::{Apart, Location, overlaps_itself, pairs_apart};
-use super::planned::{Given, GivenArray, PlannedArg, PlannedKind};
+use super::planned::{GivenArgument, GivenArray, PlannedArg, PlannedKind};
 use super::reach::Reach;
 
 /// The arguments of a kernel, and how a call completes them.
@@ -21,13 +21,13 @@ use super::reach::Reach;
 pub struct CallPlan {
     kernel: Name,
     args: Vec<PlannedArg>,
-    /// The names of the integers that formulas use, by place.
+    /// The names of the integers that formulas use, by position.
     names: Vec<Name>,
-    /// For each integer that is an argument: its place among the arguments.
+    /// For each integer that is an argument: its position among the arguments.
     sources: Vec<Source>,
     /// What must hold of the integers.
     assumptions: Vec<Assumption>,
-    /// Indices that are inside for some numbers only.
+    /// Indices that are in bounds only for some numbers.
     reaches: Vec<Reach>,
     /// The arguments that may not share memory.
     apart: Vec<Apart>,
@@ -36,13 +36,13 @@ pub struct CallPlan {
 /// Where an integer comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
-    /// The value of that argument; shapes may tell it.
+    /// The value of that argument; shapes may determine it.
     Argument(usize),
     /// The stride of that argument's array along an axis.
     Stride(usize, usize),
-    /// The length of that argument's array along an axis, which the kernel does not say.
+    /// The length of that argument's array along an axis, which the kernel does not give.
     Length(usize, usize),
-    /// How many elements that argument's array has, where the kernel does not say what axes it has.
+    /// How many elements that argument's array has, if the kernel does not give its axes.
     Elements(usize),
     /// Where that argument's array begins in its memory; 0, since arrays are passed by where they begin.
     Offset,
@@ -50,10 +50,10 @@ enum Source {
 
 impl Source {
     /// What is given for the argument that it is of.
-    fn given(self, given: &[Given]) -> &Given {
+    fn given(self, given: &[GivenArgument]) -> &GivenArgument {
         match self {
             Source::Argument(index) | Source::Stride(index, _) | Source::Length(index, _) | Source::Elements(index) => &given[index],
-            Source::Offset => &Given::Missing,
+            Source::Offset => &GivenArgument::Missing,
         }
     }
 }
@@ -128,7 +128,7 @@ impl CallPlan {
             ArgumentKind::Array { layout, .. } => {
                 let shape = layout.lengths().map(|lengths| lengths.iter().map(formula).collect::<Result<Vec<_>, _>>()).transpose()?;
                 let axes = match layout.axes(&argument.name) {
-                    // Used by the place in memory alone: it may have any axes.
+                    // Used by the position in memory alone: it may have any axes.
                     Err(parloop_ir::layout::LayoutError::UnknownAxes { .. }) => Vec::new(),
                     axes => axes?,
                 };
@@ -176,7 +176,7 @@ impl CallPlan {
         }
     }
 
-    /// An error about a name that is none of the arguments.
+    /// The error for an unknown argument.
     pub fn unknown(&self, name: &str) -> RunError {
         let names = self.args.iter().map(|arg| arg.name.as_str()).collect::<Vec<_>>().join(", ");
         RunError::UnknownArgument { kernel: self.kernel.clone(), argument: name.into(), names }
@@ -204,11 +204,11 @@ impl CallPlan {
         self.args.iter().position(|arg| arg.name == name)
     }
 
-    /// The integers of a call: as given, or as the shapes of arrays say. Every array is checked against what they say.
+    /// The integers of a call: as given, or inferred from array shapes. Every array is checked against them.
     ///
     /// # Errors
-    /// Which argument is missing or does not fit, with both shapes; what the kernel assumes of sizes and does not hold.
-    pub fn resolve(&self, given: &[Given]) -> Result<Values, RunError> {
+    /// If an argument is missing or does not match, with both shapes, or if an assumption about sizes does not hold.
+    pub fn resolve(&self, given: &[GivenArgument]) -> Result<Values, RunError> {
         let values = self.resolve_integers(given)?;
         for (arg, given) in self.args.iter().zip(given) {
             self.check(arg, given, &values)?;
@@ -217,28 +217,28 @@ impl CallPlan {
         Ok(values)
     }
 
-    /// The integers of a call, without a look at what is given besides.
+    /// The integers of a call, without checking the other arguments.
     ///
     /// # Errors
     /// Which integer is missing.
-    pub(super) fn resolve_integers(&self, given: &[Given]) -> Result<Values, RunError> {
+    pub(super) fn resolve_integers(&self, given: &[GivenArgument]) -> Result<Values, RunError> {
         let mut values: Values = SmallVec::from_elem(None, self.names.len());
         for (place, source) in self.sources.iter().enumerate() {
             values[place] = match *source {
                 Source::Argument(index) => match &given[index] {
-                    Given::Int(value) => Some(*value),
+                    GivenArgument::Int(value) => Some(*value),
                     _ => None,
                 },
                 Source::Stride(index, axis) => match &given[index] {
-                    Given::Array(array) => self.whole_stride(index, array, axis)?,
+                    GivenArgument::Array(array) => self.whole_stride(index, array, axis)?,
                     _ => None,
                 },
                 Source::Length(index, axis) => match &given[index] {
-                    Given::Array(array) => array.shape.get(axis).copied(),
+                    GivenArgument::Array(array) => array.shape.get(axis).copied(),
                     _ => None,
                 },
                 Source::Elements(index) => match &given[index] {
-                    Given::Array(array) => array.shape.iter().try_fold(1i64, |product, &length| product.checked_mul(length)),
+                    GivenArgument::Array(array) => array.shape.iter().try_fold(1i64, |product, &length| product.checked_mul(length)),
                     _ => None,
                 },
                 Source::Offset => Some(0),
@@ -246,7 +246,7 @@ impl CallPlan {
         }
         self.deduce(given, &mut values);
         for (place, source) in self.sources.iter().enumerate() {
-            if let (Source::Argument(index), Given::Number) = (source, source.given(given)) {
+            if let (Source::Argument(index), GivenArgument::Number) = (source, source.given(given)) {
                 return Err(self.not_an_integer(&self.args[*index]));
             }
             if let (Source::Argument(index), None) = (source, values[place]) {
@@ -257,7 +257,7 @@ impl CallPlan {
         Ok(values)
     }
 
-    /// That each integer fits the type that the kernel takes it as.
+    /// Checks that each integer fits the type that the kernel takes it as.
     pub(super) fn check_integers(&self, values: &Values) -> Result<(), RunError> {
         for arg in &self.args {
             let PlannedKind::Value { dtype, place: Some(place) } = &arg.kind else { continue };
@@ -270,14 +270,14 @@ impl CallPlan {
         Ok(())
     }
 
-    /// Sizes from the shapes of the arrays that are given, as often as one tells another. Where no array tells one, a loop runs over all
-    /// that there is in the field of an object.
-    fn deduce(&self, given: &[Given], values: &mut Values) {
+    /// Infers sizes from the shapes of the arrays that are passed, repeatedly. If no array determines a size, a loop covers the whole field
+    /// of an object.
+    fn deduce(&self, given: &[GivenArgument], values: &mut Values) {
         let mut progress = true;
         while progress && values.contains(&None) {
             progress = false;
             for (arg, given) in self.args.iter().zip(given) {
-                let (PlannedKind::Array { shape: Some(shape), .. }, Given::Array(array)) = (&arg.kind, given) else { continue };
+                let (PlannedKind::Array { shape: Some(shape), .. }, GivenArgument::Array(array)) = (&arg.kind, given) else { continue };
                 for (formula, &length) in shape.iter().zip(&array.shape) {
                     progress |= solve(formula, length, values);
                 }
@@ -287,9 +287,9 @@ impl CallPlan {
     }
 
     /// The first size that a field of an object tells.
-    fn deduce_from_fields(&self, given: &[Given], values: &mut Values) -> bool {
+    fn deduce_from_fields(&self, given: &[GivenArgument], values: &mut Values) -> bool {
         for (arg, given) in self.args.iter().zip(given) {
-            let (PlannedKind::Object { fields, .. }, Given::Object(lengths)) = (&arg.kind, given) else { continue };
+            let (PlannedKind::Object { fields, .. }, GivenArgument::Object(lengths)) = (&arg.kind, given) else { continue };
             for (field, lengths) in fields.iter().zip(lengths) {
                 let mut known = field.needed.iter().filter_map(|(axis, formula)| Some((formula, *lengths.get(*axis)?)));
                 if known.any(|(formula, length)| solve(formula, length, values)) {
@@ -300,9 +300,9 @@ impl CallPlan {
         false
     }
 
-    fn check(&self, arg: &PlannedArg, given: &Given, values: &Values) -> Result<(), RunError> {
+    fn check(&self, arg: &PlannedArg, given: &GivenArgument, values: &Values) -> Result<(), RunError> {
         match (&arg.kind, given) {
-            (PlannedKind::Array { dtype, shape, strides, offset, .. }, Given::Array(array)) => {
+            (PlannedKind::Array { dtype, shape, strides, offset, .. }, GivenArgument::Array(array)) => {
                 if array.dtype != *dtype {
                     let (expected, found) = (*dtype, array.dtype);
                     return Err(RunError::WrongType { kernel: self.kernel.clone(), argument: arg.name.clone(), expected, found });
@@ -332,11 +332,11 @@ impl CallPlan {
                     None => Ok(()),
                 }
             }
-            (PlannedKind::Array { .. }, Given::Missing) if arg.is_output && !arg.is_input => Ok(()),
-            (PlannedKind::Value { place: Some(_), .. }, Given::Missing | Given::Int(_)) => Ok(()),
-            (PlannedKind::Value { place: None, .. }, Given::Int(_) | Given::Number) => Ok(()),
-            (PlannedKind::Object { fields, .. }, Given::Object(lengths)) => self.check_fields(arg, fields, lengths, values),
-            (_, Given::Missing) => Err(RunError::Missing { kernel: self.kernel.clone(), argument: arg.name.clone() }),
+            (PlannedKind::Array { .. }, GivenArgument::Missing) if arg.is_output && !arg.is_input => Ok(()),
+            (PlannedKind::Value { place: Some(_), .. }, GivenArgument::Missing | GivenArgument::Int(_)) => Ok(()),
+            (PlannedKind::Value { place: None, .. }, GivenArgument::Int(_) | GivenArgument::Number) => Ok(()),
+            (PlannedKind::Object { fields, .. }, GivenArgument::Object(lengths)) => self.check_fields(arg, fields, lengths, values),
+            (_, GivenArgument::Missing) => Err(RunError::Missing { kernel: self.kernel.clone(), argument: arg.name.clone() }),
             _ => Err(self.wrong_kind(arg)),
         }
     }
@@ -346,11 +346,11 @@ impl CallPlan {
             PlannedKind::Value { dtype, .. } => dtype.name(),
             _ => "int64",
         };
-        let expected = format!("an integer of type {dtype} within 64 bits and a sign: not a fraction, truth value or complex number");
+        let expected = format!("an integer of type {dtype} that fits into 64 bits with a sign, not a fraction, a bool or a complex number");
         RunError::WrongKind { kernel: self.kernel.clone(), argument: arg.name.clone(), expected }
     }
 
-    /// An error about an argument that is something else than what is asked for.
+    /// The error for an argument of the wrong kind.
     pub fn wrong_kind(&self, arg: &PlannedArg) -> RunError {
         let expected = match &arg.kind {
             PlannedKind::Value { dtype, .. } => format!("a number of type {}", dtype.name()),
@@ -412,7 +412,7 @@ impl CallPlan {
         Ok(())
     }
 
-    /// That the memory of an array reaches as far as its offset asks for.
+    /// Checks that the memory of an array reaches as far as its offset asks for.
     fn check_offset(&self, arg: &PlannedArg, offset: &Formula, array: &GivenArray, values: &Values) -> Result<(), RunError> {
         let offset = i128::from(offset.evaluate(values).ok_or_else(|| self.overflow(arg))?);
         if array.shape.contains(&0) {
@@ -429,12 +429,12 @@ impl CallPlan {
         Ok(())
     }
 
-    /// That no two arguments share memory, one of which is written: `locate` gives where each of them is.
+    /// Checks that no two arguments share memory, one of which is written: `locate` returns where each of them is.
     ///
     /// # Errors
     /// [`RunError::SharedMemory`].
     #[inline]
-    pub fn check_apart(&self, given: &[Given], locate: impl Fn(usize) -> Option<Location>) -> Result<(), RunError> {
+    pub fn check_apart(&self, given: &[GivenArgument], locate: impl Fn(usize) -> Option<Location>) -> Result<(), RunError> {
         for pair in &self.apart {
             if let (Some(written), Some(other)) = (locate(pair.written), locate(pair.other))
                 && pair.is_violated(given, written, other)
@@ -446,12 +446,12 @@ impl CallPlan {
         Ok(())
     }
 
-    /// Whether [`check_apart`](Self::check_apart) has anything to ask.
+    /// Whether [`check_apart`](Self::check_apart) has anything to check.
     pub fn asks_apart(&self) -> bool {
         !self.apart.is_empty()
     }
 
-    /// That the elements of an array lie side by side, the last axis fastest.
+    /// Checks that the elements of an array lie side by side, the last axis fastest.
     fn check_contiguous(&self, arg: &PlannedArg, array: &GivenArray) -> Result<(), RunError> {
         match first_gap(&array.shape, &array.strides, array.dtype.size(), Order::C) {
             Some(Gap { axis, expected }) => {
@@ -472,10 +472,10 @@ impl CallPlan {
         Ok(Some(stride / size))
     }
 
-    /// The shape of an output that is to be made.
+    /// The shape of an output that the call allocates.
     ///
     /// # Errors
-    /// [`RunError::Missing`] when its shape is not known, [`RunError::NegativeLength`].
+    /// [`RunError::Missing`] if its shape is not known, [`RunError::NegativeLength`].
     pub fn output_shape(&self, arg: &PlannedArg, values: &Values) -> Result<SmallVec<[i64; 4]>, RunError> {
         let PlannedKind::Array { shape: Some(shape), offset, .. } = &arg.kind else {
             return Err(RunError::Missing { kernel: self.kernel.clone(), argument: arg.name.clone() });
@@ -493,8 +493,8 @@ impl CallPlan {
         }
     }
 
-    /// The strides, in elements, of an output that is to be made; `None` along an axis that may have any. Arrays of separate axes lie one
-    /// behind the other.
+    /// The strides, in elements, of an output that the call allocates; `None` along an axis that may have any. Arrays of separate axes are
+    /// stored one after the other.
     pub fn output_strides(&self, arg: &PlannedArg, values: &Values) -> Result<SmallVec<[Option<i64>; 4]>, RunError> {
         let PlannedKind::Array { strides, separate, shape, .. } = &arg.kind else { return Ok(SmallVec::new()) };
         let stride = |formula: &Option<Formula>| match formula {

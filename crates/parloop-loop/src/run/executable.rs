@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parloop_codegen::lower::tree::ParamSource;
 use parloop_codegen::lower::{Code, GlobalTemporary, LaunchCode};
-use parloop_codegen::schedule::Step;
+use parloop_codegen::schedule::ScheduleItem;
 use parloop_device::forked::{Guard, Lock};
 use parloop_device::{DType, DeviceKind, Memory};
 use parloop_ir::fold;
@@ -19,7 +19,7 @@ use super::fields::PlannedField;
 use super::formula::Formula;
 use super::formula::Values;
 use super::overlap::Location;
-use super::planned::{Given, GivenArray, PlannedArg, PlannedKind};
+use super::planned::{GivenArgument, GivenArray, PlannedArg, PlannedKind};
 use super::width::{TooNarrow, Widths, is_beyond};
 use crate::error::LoopError;
 use crate::prepare::{Generated, Wider};
@@ -40,9 +40,9 @@ struct Inner {
     code: Code,
     index: DType,
     widths: Widths,
-    /// How to make it with indices of 64 bits, where it has narrower ones.
+    /// How to regenerate it with 64-bit indices, if it has narrower ones.
     wider: Option<Wider>,
-    /// It with indices of 64 bits, once a call needed that.
+    /// The version with 64-bit indices, once a call needed it.
     wide: Lock<Option<Executable>>,
     /// Held by a call whose accesses are watched.
     shadow_turn: Lock<()>,
@@ -129,11 +129,11 @@ pub enum LoopArg<'a> {
     Scalar(Scalar),
     /// An array of that shape, in C order unless strides (in bytes) are given.
     Array {
-        /// Its memory.
+        /// Its address space.
         arg: Arg<'a>,
         /// The lengths of its axes.
         shape: Vec<i64>,
-        /// Distances along its axes.
+        /// Its strides.
         strides: Option<Vec<i64>>,
     },
     /// A typed object.
@@ -141,10 +141,10 @@ pub enum LoopArg<'a> {
 }
 
 impl Executable {
-    /// Compiles a kernel whose code was made for the kind of the context's device.
+    /// Compiles a kernel whose code was generated for the kind of the context's device.
     ///
     /// # Errors
-    /// [`LoopError::Kernel`] with the compiler's words; [`LoopError::Run`] for sizes that the host cannot compute.
+    /// [`LoopError::Kernel`] with the compiler's message; [`LoopError::Run`] for sizes that the host cannot compute.
     pub fn compile(generated: &Generated, context: &Context) -> Result<Executable, LoopError> {
         let Generated { kernel, schedule, lowered, code, .. } = generated;
         let plan = CallPlan::of(kernel, &generated.bounds)?;
@@ -201,14 +201,14 @@ impl Executable {
         Ok(Executable { inner: Arc::new(inner) })
     }
 
-    /// The executable for a call with those sizes and arguments: this one, or one with indices of 64 bits where sizes need them, which is
-    /// compiled at the first such call.
+    /// The executable for a call with those sizes and arguments: this one, or one with 64-bit indices if sizes need them, which is compiled
+    /// on the first such call.
     ///
     /// # Errors
-    /// [`RunError::TooWide`](super::RunError::TooWide) where 64 bits are too few, [`RunError::Range`](super::RunError::Range) for a
-    /// number that its own type does not hold; what a compiler says.
-    pub fn for_call(&self, values: &Values, given: &[Given]) -> Result<Executable, LoopError> {
-        let is_beyond = |given: &Given| is_beyond(given, self.inner.index);
+    /// [`RunError::TooWide`](super::RunError::TooWide) if 64 bits are not enough, [`RunError::Range`](super::RunError::Range) for a number
+    /// that does not fit its own type; errors of the compiler.
+    pub fn for_call(&self, values: &Values, given: &[GivenArgument]) -> Result<Executable, LoopError> {
+        let is_beyond = |given: &GivenArgument| is_beyond(given, self.inner.index);
         let fits = match self.inner.wider {
             Some(_) => !given.iter().any(is_beyond) && self.inner.widths.misfit(values, false).is_none() && self.sizes_fit(values),
             None => true,
@@ -302,7 +302,7 @@ impl Executable {
         self.inner.globals.iter().map(allocate).collect()
     }
 
-    /// Gives a temporary its first values, in each replay where the call is recorded.
+    /// Initialises a temporary, in each replay if the call is recorded.
     fn initialise(&self, memory: &Memory, values: &[u8]) -> Result<(), parloop_device::DeviceError> {
         let (context, stream) = (&self.inner.context, self.inner.context.stream());
         if !context.is_recording() {
@@ -313,7 +313,7 @@ impl Executable {
         stream.copy(memory, 0, &kept, 0, values.len())
     }
 
-    /// Goes through the launches of a call in order: `run` gets each with its items and the values of the host loops around it.
+    /// Visits the launches of a call in order: `run` gets each with its grid and the values of the host loops around it.
     ///
     /// # Errors
     /// The first that `run` gives; [`LoopError::Run`] for sizes that do not fit.
@@ -378,13 +378,13 @@ impl Executable {
         Ok(formula.evaluate(values).ok_or_else(|| self.overflow("the grid"))?)
     }
 
-    /// Calls it with arguments by name. Sizes that are not given follow from shapes.
+    /// Calls it with arguments by name. Sizes that are not given are inferred from shapes.
     ///
     /// # Errors
-    /// Which argument is missing, unknown or does not fit; what the device says.
+    /// If an argument is missing, unknown or does not match, or if the device fails.
     pub fn call(&self, args: &mut [(&str, LoopArg<'_>)]) -> Result<(), LoopError> {
         let plan = &self.inner.plan;
-        let mut given = vec![Given::Missing; plan.args().len()];
+        let mut given = vec![GivenArgument::Missing; plan.args().len()];
         let mut places = vec![None; plan.args().len()];
         for (index, (name, arg)) in args.iter().enumerate() {
             let position = plan.position(name).ok_or_else(|| plan.unknown(name))?;
@@ -453,11 +453,11 @@ impl Executable {
 }
 
 impl LoopArg<'_> {
-    fn given(&self, plan: &CallPlan, planned: &PlannedArg) -> Result<Given, super::RunError> {
+    fn given(&self, plan: &CallPlan, planned: &PlannedArg) -> Result<GivenArgument, super::RunError> {
         Ok(match self {
-            LoopArg::Scalar(Scalar::Int(value)) => i64::try_from(*value).map_or(Given::Number, Given::Int),
-            LoopArg::Scalar(_) => Given::Number,
-            LoopArg::Object(arg) => Given::Object(lengths(plan, planned, arg)?),
+            LoopArg::Scalar(Scalar::Int(value)) => i64::try_from(*value).map_or(GivenArgument::Number, GivenArgument::Int),
+            LoopArg::Scalar(_) => GivenArgument::Number,
+            LoopArg::Object(arg) => GivenArgument::Object(lengths(plan, planned, arg)?),
             LoopArg::Array { arg, shape, strides } => {
                 let dtype = match arg {
                     Arg::Memory { dtype, .. } => *dtype,
@@ -473,7 +473,12 @@ impl LoopArg<'_> {
                     _ => None,
                 };
                 let room = held.map(|bytes| (bytes / dtype.size()) as i64);
-                Given::Array(GivenArray { dtype, shape: shape.iter().copied().collect(), strides: strides.into_iter().collect(), room })
+                GivenArgument::Array(GivenArray {
+                    dtype,
+                    shape: shape.iter().copied().collect(),
+                    strides: strides.into_iter().collect(),
+                    room,
+                })
             }
         })
     }
@@ -641,12 +646,12 @@ impl Builder<'_> {
             .map_err(|part| super::RunError::NoFormula { argument: self.plan.kernel().clone(), part: part.to_string() }.into())
     }
 
-    fn steps(&mut self, steps: &[Step]) -> Result<Vec<ReadyStep>, LoopError> {
+    fn steps(&mut self, steps: &[ScheduleItem]) -> Result<Vec<ReadyStep>, LoopError> {
         let mut ready = Vec::with_capacity(steps.len());
         for step in steps {
             ready.push(match step {
-                Step::Launch(index) => ReadyStep::Launch(*index),
-                Step::Loop { iname, body } => {
+                ScheduleItem::Launch(index) => ReadyStep::Launch(*index),
+                ScheduleItem::Loop { iname, body } => {
                     let (first, last) = self.generated.host_bounds(iname, &self.hosts)?;
                     let (first, last) = (self.formula(&first)?, self.formula(&last)?);
                     self.hosts.push(iname.clone());
@@ -684,7 +689,7 @@ fn host_limits(generated: &Generated, plan: &CallPlan) -> Result<Vec<(Name, Form
     Ok(found)
 }
 
-/// The bytes of an element; a vector of three takes the room of four.
+/// The bytes of an element; a vector of three takes the space of four.
 fn element_size(ty: &Type) -> u64 {
     match ty {
         Type::Scalar(dtype) => dtype.size() as u64,

@@ -1,5 +1,5 @@
-//! The fields of objects that a kernel uses, and how long the arrays in them must be: an object brings lengths of its own, which nothing in
-//! the kernel says.
+//! The fields of objects that a kernel uses, and how long the arrays in them must be: the lengths belong to the object and are not in the
+//! kernel.
 
 use std::collections::BTreeMap;
 

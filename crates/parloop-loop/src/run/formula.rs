@@ -1,13 +1,13 @@
-//! Integer formulas over the parameters of a kernel: shapes, strides and grids, ready to be computed in each call.
+//! Integer formulas over the parameters of a kernel: shapes, strides and grids, evaluated in each call.
 
 use parloop_ir::syntax::{BinaryOp, Expr, Literal, UnaryOp};
 use parloop_isl::Name;
 use smallvec::SmallVec;
 
-/// The integers of a call, by place.
+/// The integers of a call, by position.
 pub type Values = SmallVec<[Option<i64>; 8]>;
 
-/// An integer expression whose names are places in a list of values.
+/// An integer expression whose names are positions in a list of values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Formula {
     /// A number.
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(formula.evaluate(&[Some(3), Some(5)]), Some(30));
         assert_eq!(formula.evaluate(&[Some(i64::MAX), Some(5)]), None);
         assert_eq!(formula.solve(0, 30, &[None, Some(5)]), Some(3));
-        assert_eq!(formula.solve(0, 31, &[None, Some(5)]), None, "not a whole number");
+        assert_eq!(formula.solve(0, 31, &[None, Some(5)]), None, "not an integer");
     }
 
     #[test]

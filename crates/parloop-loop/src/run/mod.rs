@@ -1,5 +1,5 @@
-//! Running kernels: sizes from shapes (`formula`, `call`) and from the fields of objects (`fields`), what is assumed of them
-//! (`assumption`), how far indices go for them (`reach`), what shares memory (`overlap`), how wide indices must be for them (`width`), compilation and launches.
+//! Running kernels: sizes from shapes (`formula`, `call`) and from the fields of objects (`fields`), assumptions about them (`assumption`),
+//! index bounds (`reach`), shared memory (`overlap`), index widths (`width`), compilation and launches.
 
 mod args;
 mod assumption;
@@ -19,7 +19,7 @@ pub use executable::{EachLaunch, Executable, Feed, LoopArg, ReadyLaunch, target_
 pub use fields::PlannedField;
 pub use formula::{Formula, FormulaOp, Values};
 pub use overlap::Location;
-pub use planned::{Given, GivenArray, PlannedArg, PlannedKind};
+pub use planned::{GivenArgument, GivenArray, PlannedArg, PlannedKind};
 pub use repeat::Repeat;
 
 pub use crate::error::RunError;

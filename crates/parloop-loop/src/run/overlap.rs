@@ -1,4 +1,4 @@
-//! Memory that is passed as two arguments, one of which the kernel writes: generated code and its order take arguments for memory apart.
+//! Detects memory that is passed as two arguments, one of which the kernel writes: generated code assumes that arguments do not alias.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -9,7 +9,7 @@ use parloop_ir::affine::to_affine;
 use parloop_ir::syntax::{Expr, Instruction, LoopKernel};
 use parloop_isl::{Affine, Constraint, Name};
 
-use super::planned::{Given, GivenArray, PlannedArg};
+use super::planned::{GivenArgument, GivenArray, PlannedArg};
 
 /// Two arguments that may not share memory.
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ pub(super) fn pairs_apart(kernel: &LoopKernel, args: &[PlannedArg], written: &BT
 impl Apart {
     /// Whether the two share an element and may not.
     #[inline]
-    pub(super) fn is_violated(&self, given: &[Given], written: Location, other: Location) -> bool {
+    pub(super) fn is_violated(&self, given: &[GivenArgument], written: Location, other: Location) -> bool {
         if written.0 != other.0 {
             return false;
         }
@@ -55,8 +55,8 @@ impl Apart {
     }
 
     #[cold]
-    fn is_shared(&self, written: &Given, other: &Given, distance: i128) -> bool {
-        let (Given::Array(one), Given::Array(two)) = (written, other) else { return true };
+    fn is_shared(&self, written: &GivenArgument, other: &GivenArgument, distance: i128) -> bool {
+        let (GivenArgument::Array(one), GivenArgument::Array(two)) = (written, other) else { return true };
         if distance == 0 && one == two && *self.is_in_place.get_or_init(|| self.is_elementwise().unwrap_or(false)) {
             return false;
         }
@@ -128,9 +128,9 @@ fn is_injective(kernel: &LoopKernel, instruction: &Instruction, indices: &[Affin
 }
 
 /// The first byte of what is given, and the one behind its last.
-fn bytes(given: &Given, (_, start, size): Location) -> (i128, i128) {
+fn bytes(given: &GivenArgument, (_, start, size): Location) -> (i128, i128) {
     let start = i128::from(start);
-    let Given::Array(array) = given else { return (start, start + i128::from(size)) };
+    let GivenArgument::Array(array) = given else { return (start, start + i128::from(size)) };
     if array.shape.contains(&0) {
         return (start, start);
     }

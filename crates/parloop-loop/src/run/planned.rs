@@ -1,4 +1,4 @@
-//! The arguments of a kernel as calls see them, and what a caller gives for them.
+//! The arguments of a kernel as calls see them, and what a caller passes for them.
 
 use std::sync::Arc;
 
@@ -72,10 +72,10 @@ impl PlannedKind {
     }
 }
 
-/// What a caller gives for an argument.
+/// What a caller passes for an argument.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Given {
-    /// Nothing: a size that shapes tell, or an output to be made.
+pub enum GivenArgument {
+    /// Nothing: a size that shapes determine, or an output to allocate.
     Missing,
     /// An integer.
     Int(i64),
@@ -83,19 +83,19 @@ pub enum Given {
     Number,
     /// An array.
     Array(GivenArray),
-    /// A typed object of the class that is asked for: the lengths of the fields that the kernel uses, in the order of
+    /// A typed object of the expected class: the lengths of the fields that the kernel uses, in the order of
     /// [`PlannedKind::Object`]. An axis whose length is not the same everywhere, and those behind it, are left out.
     Object(Vec<SmallVec<[i64; 4]>>),
 }
 
-/// The shape of an array that is given.
+/// The shape of an array that is passed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GivenArray {
     /// The type of its elements.
     pub dtype: DType,
     /// The lengths of its axes.
     pub shape: SmallVec<[i64; 4]>,
-    /// Distances along its axes, in bytes.
+    /// Strides in bytes.
     pub strides: SmallVec<[i64; 4]>,
     /// How many elements its memory has from its beginning on, where that is more than its shape says.
     pub room: Option<i64>,

@@ -1,4 +1,4 @@
-//! Indices whose place inside of their arrays depends on the numbers of a call, as formulas: each call checks them before anything runs.
+//! Indices that are in bounds or not depending on the numbers of a call, as formulas: each call checks them before anything runs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use parloop_isl::{Affine, Constraint, ConstraintKind, Name};
 use super::RunError;
 use super::formula::{Formula, Values};
 
-/// An index that is outside of its array for some numbers of a call.
+/// An index that is out of bounds for some numbers of a call.
 #[derive(Clone, Debug)]
 pub(super) struct Reach {
     bound: CallBound,
@@ -33,7 +33,7 @@ impl Reach {
         Ok(Reach { bound: bound.clone(), outside, numbers })
     }
 
-    /// That the index is inside for those numbers.
+    /// Checks that the index is inside for those numbers.
     pub(super) fn check(&self, kernel: &Name, values: &Values) -> Result<(), RunError> {
         for piece in &self.outside {
             let mut all = true;
@@ -41,7 +41,7 @@ impl Reach {
                 let holds = match (formula.evaluate(values), kind) {
                     (Some(value), ConstraintKind::Zero) => value == 0,
                     (Some(value), ConstraintKind::NotNegative) => value >= 0,
-                    // A number that nobody knows yet is missing for other reasons.
+                    // An unknown number is reported as missing elsewhere.
                     (None, _) if self.numbers.iter().any(|(_, place)| values[*place].is_none()) => return Ok(()),
                     (None, _) => {
                         let (kernel, argument) = (kernel.clone(), self.bound.access.as_str().into());

@@ -1,4 +1,4 @@
-//! A kernel whose numbers are fixed, for many calls: what is left to a call is memory.
+//! A kernel with fixed numbers, for many calls: each call passes only memory.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,7 +11,7 @@ use super::RunError;
 use super::executable::{Executable, Feed, type_in_code};
 use super::formula::Formula;
 use super::formula::Values;
-use super::planned::{Given, PlannedArg, PlannedKind};
+use super::planned::{GivenArgument, PlannedArg, PlannedKind};
 use crate::error::LoopError;
 
 /// A kernel compiled for one context with all its integers known.
@@ -48,7 +48,7 @@ enum RepeatFeed {
     },
 }
 
-/// The length of an array of unknown extent, for checks: all that its memory holds along its only axis; with more axes nobody knows.
+/// The length of an array of unknown extent, for checks: all that its memory holds along its only axis; unknown with more axes.
 fn length_of(arrays: &[Name], arg: &PlannedArg) -> RepeatFeed {
     let place = arrays.iter().position(|name| *name == arg.name);
     match (&arg.kind, place) {
@@ -66,9 +66,9 @@ impl Executable {
     /// [`RunError::Missing`] for an integer that is not given, or another argument that is not an array of numbers.
     pub fn repeat(&self, integers: &[(&str, i64)]) -> Result<Repeat, LoopError> {
         let plan = self.plan();
-        let mut given = vec![Given::Missing; plan.args().len()];
+        let mut given = vec![GivenArgument::Missing; plan.args().len()];
         for &(name, value) in integers {
-            given[plan.position(name).ok_or_else(|| plan.unknown(name))?] = Given::Int(value);
+            given[plan.position(name).ok_or_else(|| plan.unknown(name))?] = GivenArgument::Int(value);
         }
         let values = plan.resolve_integers(&given)?;
         let executable = self.for_call(&values, &[])?;

@@ -1,7 +1,7 @@
-//! How wide the integers of generated code must be for the sizes of a call: ranges of all indices, limits and sums on the way, computed from
-//! the lowered code once as a list of operations, which each call evaluates.
+//! The width that integers of generated code need for the sizes of a call: ranges of all indices, bounds and intermediate sums, computed
+//! once from the lowered code as a list of operations that each call evaluates.
 //!
-//! What is read from memory has no known range; an index that comes from there is inside of its array, whose extent a call knows.
+//! Values read from memory have no known range; an index that comes from there is inside its array, whose extent a call knows.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use parloop_isl::Name;
 use super::call::CallPlan;
 use super::formula::Values;
 use super::formula::{Formula, FormulaOp};
-use super::planned::Given;
+use super::planned::GivenArgument;
 
 /// The integers of code whose width sizes decide.
 #[derive(Clone, Debug, Default)]
@@ -54,7 +54,7 @@ enum Node {
     Either(usize, usize),
     /// From the first to before the second.
     Turns(usize, usize),
-    /// As that type: what does not fit is cut off.
+    /// Converted to that type, with overflow truncated.
     Cut(usize, DType),
 }
 
@@ -152,7 +152,7 @@ impl Node {
             Node::Multiply(a, b) => Some(ranges[a]?.corners(ranges[b]?, i128::saturating_mul)),
             Node::Divide(a, b) => {
                 let (a, b) = (ranges[a]?, ranges[b]?);
-                // A quotient is no larger than what is divided.
+                // A quotient is not larger than the dividend.
                 if b.least > 0 {
                     let (floor, towards_zero) = (a.corners(b, i128::div_euclid), a.corners(b, |a, b| a / b));
                     return Some(Range::new(floor.least, towards_zero.most, floor.is_cut));
@@ -205,12 +205,12 @@ fn largest_rest(range: Option<Range>) -> Option<i128> {
     range.map(|range| range.least.saturating_abs().max(range.most.saturating_abs()).saturating_sub(1).max(0))
 }
 
-/// What a value is for.
+/// The use of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
     /// An index, a limit of a loop, a size: it must be right to the last digit.
     Index,
-    /// A number of the user's, whose type is the user's.
+    /// A number of the user, with the user's type.
     Number,
 }
 
@@ -557,8 +557,8 @@ impl Finder<'_> {
 }
 
 /// Whether an array has more elements than indices of that type count, from its first to its last.
-pub(super) fn is_beyond(given: &Given, index: DType) -> bool {
-    let Given::Array(array) = given else { return false };
+pub(super) fn is_beyond(given: &GivenArgument, index: DType) -> bool {
+    let GivenArgument::Array(array) = given else { return false };
     let Some((_, most)) = index.integer_range() else { return false };
     if array.shape.iter().any(|&length| length <= 0) {
         return false;

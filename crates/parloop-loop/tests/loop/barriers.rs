@@ -98,8 +98,7 @@ fn global_memory_between_groups_splits_the_launch() {
     made.options.insert_global_barriers = false;
     assert_eq!(
         run(&made).unwrap_err().to_string(),
-        "`get` depends on what other work-groups do to `b` in `put`; put a global barrier between them (`... gbarrier`), or say that none is needed: \
-         nosync=put@global"
+        "`get` depends on how other work-groups change `b` in `put`; put a global barrier between them (`... gbarrier`), or `nosync=put@global` if none is needed"
     );
     let text = text.replace("dep=put", "dep=put, nosync=put@global");
     let made = kernel(domains, &text, tags);

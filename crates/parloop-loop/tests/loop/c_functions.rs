@@ -14,7 +14,7 @@ use parloop_loop::transform::{Tags, register_callable, tag_inames};
 use super::run::contexts;
 
 fn function_of(source: &str, name: &str) -> Result<CFunction, KernelError> {
-    // SAFETY: the functions of these tests stay inside of what the kernels of these tests pass.
+    // SAFETY: the functions of these tests stay inside what the kernels of these tests pass.
     unsafe { CFunction::parse(source, name) }
 }
 
@@ -267,7 +267,7 @@ fn complex_numbers_are_passed_in_c_and_refused_elsewhere() {
     executable.call(&mut [("z", LoopArg::from(&z)), ("out", LoopArg::from(&mut out))]).unwrap();
     assert_eq!(out.to_vec().unwrap(), [Complex64::new(-1.0, -1.0)]);
     let error = program.generate(Target::Cuda).unwrap_err().to_string();
-    assert!(error.contains("`turn` has no version for complex128, which C alone has, on target cuda"), "{error}");
+    assert!(error.contains("`turn` has no version for complex128, which only C has, on target cuda"), "{error}");
 }
 
 #[test]
@@ -311,17 +311,17 @@ fn rows_of_another_length_are_refused_with_both_sides() {
         let function = function_of(&format!("#define N n\nvoid res({x}, double *y) {{}}"), "res").unwrap();
         with_function(function.with_access([Access::Read, Access::ReadWrite])).generate(Target::C).unwrap_err().to_string()
     };
-    let expected = "call of `res`: argument 1 is `double (*x)[3]` there, which takes rows of 3, but an array of shape (3, 2) is passed";
-    assert!(error("double x[2][3]").ends_with(expected), "{}", error("double x[2][3]"));
     let expected =
-        "there, which leads to numbers by another way than `T *`, `T **` or rows of known lengths, but an array of shape (3, 2) is passed";
-    assert_eq!(error("const double ***x"), format!("call of `res`: argument 1 is `const double *** x` {expected}"));
+        "call to `res`: argument 1 is declared as `double (*x)[3]`, which takes rows of length 3, but an array of shape (3, 2) is passed";
+    assert!(error("double x[2][3]").ends_with(expected), "{}", error("double x[2][3]"));
+    let expected = "which is not `T *`, `T **` or a pointer to rows of known length, but an array of shape (3, 2) is passed";
+    assert_eq!(error("const double ***x"), format!("call to `res`: argument 1 is declared as `const double *** x`, {expected}"));
     assert!(error("const double x[][N]").ends_with(expected), "{}", error("const double x[][N]"));
     let error = function_of("void a(void) {}\nvoid b(void) {}", "res").unwrap_err();
     assert_eq!(error.to_string(), "the source has no function `res`; it has a, b");
     let of_floats = function_of("void res(float **x, double *y) {}", "res").unwrap();
     let error = with_function(of_floats.with_access([Access::Read, Access::ReadWrite])).generate(Target::C).unwrap_err().to_string();
-    assert!(error.contains("(`x`) is an array of float32 there, but one of float64 is passed"), "{error}");
+    assert!(error.contains("(`x`) must be an array of float32, but an array of float64 is passed"), "{error}");
 }
 
 #[test]
@@ -385,6 +385,9 @@ fn an_alignment_that_is_promised_is_told_to_the_compiler_and_checked() {
     call(&values[at..]).unwrap();
     let error = call(&values[at + 1..]).unwrap_err();
     assert!(error.starts_with("kernel `aligned`: argument `a` begins at 0x"), "{error}");
-    assert!(error.ends_with("but was promised to be aligned to 64 bytes; pass a copy that is, or promise less"), "{error}");
+    assert!(
+        error.ends_with("but is declared with an alignment of 64 bytes; pass an aligned copy, or declare a smaller alignment"),
+        "{error}"
+    );
     assert_eq!(x.to_vec().unwrap(), [2.0; 8]);
 }

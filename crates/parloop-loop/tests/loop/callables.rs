@@ -1,4 +1,4 @@
-//! Calls of kernels and of the user's functions: resolving, types, descriptors, emitted calls, inlining.
+//! Calls to kernels and to user functions: resolving, types, descriptors, emitted calls, inlining.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -158,7 +158,7 @@ fn parts_that_are_put_together_again_have_one_stride() {
     let error = descriptors(&typed, Target::C).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`[i]: x[i // 2]` in kernel `loopy_kernel`: the index does not go on by the same distance for each step of `i`; pack it into a temporary first"
+        "`[i]: x[i // 2]` in kernel `loopy_kernel`: the index does not advance by a constant stride along `i`; pack it into a temporary first"
             .replace("loopy_kernel", &caller.entry().unwrap().name)
     );
 }
@@ -229,10 +229,13 @@ fn calls_that_do_not_fit_are_refused_with_both_sides() {
     let error = register("f", "{[i, j]: 0<=i, j<4}", "g[i, j] = 2*e[i, j]").unwrap_err();
     assert_eq!(error.to_string(), "`linear_combo` takes 1 (`e`) arguments, but is called with 2");
     let error = register("f", "{[i, j]: 0<=i, j<4}", "g[i, j] = 2*e[i, j] + f[i, j]\nh[i, j] = 1").unwrap_err();
-    assert_eq!(error.to_string(), "`linear_combo` gives 2 (`g`, `h`) results, but the call takes 1");
+    assert_eq!(error.to_string(), "`linear_combo` returns 2 (`g`, `h`) results, but the call expects 1");
     let program = register("f", "{[i]: 0<=i<4}", "g[i] = e[i] + f[i]").unwrap();
     let error = descriptors(&types(&program, Target::C).unwrap(), Target::C).unwrap_err();
-    assert_eq!(error.to_string(), "call of `linear_combo`: result 1 (`g`) has 1 axes there, `(4)`, but 2 are passed, `(4, 4)`");
+    assert_eq!(
+        error.to_string(),
+        "call to `linear_combo`: result 1 (`g`) must have 1 axes, `(4)`, but an array with 2 is passed, `(4, 4)`"
+    );
     let twice = function("twice", "{:}", "y = 2*x");
     let caller =
         builder("{[i]: 0<=i<4}", "z[i] = 1 + twice(x[i])").data(Data::global("x").dtype("float64").shape("4")).rest().build().unwrap();
@@ -246,7 +249,7 @@ fn an_array_of_another_type_than_the_callees_is_refused() {
     let caller =
         builder("{[i]: 0<=i<4}", "[i]: y[i] = f([i]: x[i])").data(Data::global("x").dtype("float64").shape("4")).rest().build().unwrap();
     let error = types(&merge([&caller, &callee.build_function().unwrap()]).unwrap(), Target::C).unwrap_err();
-    assert_eq!(error.to_string(), "call of `f`: argument 1 (`a`) is an array of float32 there, but one of float64 is passed");
+    assert_eq!(error.to_string(), "call to `f`: argument 1 (`a`) must be an array of float32, but an array of float64 is passed");
 }
 
 #[test]
@@ -290,8 +293,7 @@ fn what_is_changed_in_place_is_given_and_taken_at_one_place() {
     let twice = function("twice", "{[i]: 0<=i<10}", "x[i] = 2*x[i]");
     let caller = builder("{[i]: 0<=i<10}", "[i]: y[i] = twice([i]: x[i])").data(Data::global("x, y").dtype("float64").shape("10"));
     let merged = merge([&caller.build().unwrap(), &twice]).unwrap();
-    let message =
-        "call of `twice`: `x` is changed in place there, but `[i]: x[i]` is given and `[i]: y[i]` taken; copy the one to the other first";
+    let message = "call to `twice`: `x` is updated in place, but the call passes `[i]: x[i]` and assigns the result to `[i]: y[i]`; copy one to the other first";
     assert_eq!(descriptors(&types(&merged, Target::C).unwrap(), Target::C).unwrap_err().to_string(), message);
     assert_eq!(inline_callable_kernel(&merged, "twice").unwrap_err().to_string(), message);
     let caller =
@@ -423,7 +425,7 @@ fn what_cannot_be_inlined_says_why() {
     let error = inline_callable_kernel(&merge([&caller, &linear]).unwrap(), "f").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "argument `x` of kernel `f` is used as `x[[i]]`, which has no meaning for the part `[i]: v[2*i]` that the caller passes"
+        "argument `x` of kernel `f` is used as `x[[i]]`, which is not possible for the part `[i]: v[2*i]` that the caller passes"
     );
 }
 
@@ -664,7 +666,7 @@ fn blas_is_called_with_sizes_leading_dimension_and_beta() {
     assert_eq!((&args[2], &args[3], &args[6]), (&size("n"), &size("m"), &size("m")));
     assert_eq!(args[9], Emitted::Text("0".into()));
     let error = types(&gemv_kernel("int32"), Target::C).unwrap_err();
-    assert_eq!(error.to_string(), "call of `gemv`: only float32 and float64 are supported");
+    assert_eq!(error.to_string(), "call to `gemv`: only float32 and float64 are supported");
     assert!(matches!(error, InferError::Callable(_)));
 }
 

@@ -1,7 +1,7 @@
 //! Random chains of transformations on random kernels whose numbers depend on order: each chain is refused, or the compiled kernel gives
 //! the numbers of the interpreter for the kernel as created, bit for bit, on every device.
 //!
-//! `make fuzz` runs many; `PARLOOP_CHAINS_SEED=17` runs one again, and says all about it.
+//! `make fuzz` runs many; `PARLOOP_CHAINS_SEED=17` reruns one and prints all details.
 
 mod arguments;
 mod case;

@@ -1,4 +1,4 @@
-//! Each check finds its mistake, says it in words, and lets right kernels pass.
+//! Each check reports its error and accepts valid kernels.
 
 use parloop_kernel::Context;
 use parloop_loop::check::{CheckError, after_schedule, before_schedule};
@@ -118,8 +118,7 @@ fn a_write_that_leaves_out_a_parallel_iname_is_a_race() {
     let made = kernel("{[i]: 0<=i<n}", "out[0] = a[i] {id=put}", "i=g.0");
     assert_eq!(
         error(&made),
-        "race: instruction `put`: `i = 0` writes `out[0]`, which `i = 1` overwrites; a parallel `i` loses that order; run it as a loop, give each \
-         instance elements of its own, make the update atomic, or silence write_race(put)"
+        "race: instruction `put`: `i = 0` writes `out[0]`, which `i = 1` overwrites; running `i` in parallel does not keep that order; run it sequentially, let each instance write its own elements, make the update atomic, or silence write_race(put)"
     );
     let mut silenced = made.clone();
     silenced.options.silenced.insert("write_race(*)".into());
@@ -157,8 +156,7 @@ fn accesses_without_order_are_an_error_unless_apart_or_excused() {
     let made = kernel("{[i]: 0<=i<n}", "out[i] = a[i] {id=one}\nout[i] = 2*a[i] {id=two, dep=*}", "");
     assert_eq!(
         error(&made),
-        "`one` writes `out`, which `two` uses too, and nothing says which comes first; add a dependency between them, or say in both that none is needed: \
-         nosync"
+        "`one` writes `out`, which `two` also uses, and their order is not specified; add a dependency between them, or `nosync` to both if none is needed"
     );
     let data = || Data::global("b").dtype(parloop_device::DType::F64).shape("n, 2");
     let apart = KernelBuilder::new().domain("{[i]: 0<=i<n}").instructions("b[i, 0] = 1 {id=one}\nb[i, 1] = 2 {id=two}").data(data()).rest();
@@ -177,7 +175,7 @@ fn accesses_without_order_are_an_error_unless_apart_or_excused() {
 fn an_iname_outside_of_its_instruction_is_an_error() {
     let made = kernel("{[i]: 0<=i<n}", "out[i] = a[i] {id=put}", "");
     let made = changed(&made, 0, |instruction| instruction.within_inames.clear());
-    assert_eq!(error(&made), "`put` uses iname `i` and does not run in it; add it to its inames: inames=+i");
+    assert_eq!(error(&made), "`put` uses iname `i` but does not run in it; add it to its inames: inames=+i");
 }
 
 #[test]
@@ -187,11 +185,11 @@ fn temporaries_must_have_a_value() {
     let mut without = made.clone();
     without.instructions.remove(0);
     let without = changed(&without, 0, |instruction| instruction.depends_on.clear());
-    assert_eq!(error(&without), "`put` reads `t` before anything is written to it; assign it first, or give it an initializer");
+    assert_eq!(error(&without), "`put` reads `t` before it is written; assign it first, or give it an initializer");
     let itself = changed(&made, 0, |instruction| {
         *instruction = instruction.map_exprs(&mut |expr| if expr.variables().contains("a") { Expr::var("t") } else { expr.clone() })
     });
-    assert_eq!(error(&itself), "`t` computes `t` from itself, and nothing gives it a first value; assign it before");
+    assert_eq!(error(&itself), "`t` computes `t` from itself, and it has no initial value; assign it first");
 }
 
 #[test]
@@ -203,7 +201,7 @@ fn what_cannot_be_written_is_named() {
             *instruction = instruction.map_exprs(&mut |expr| if *expr == Expr::var("t") { Expr::var(name.as_str()) } else { expr.clone() });
         })
     };
-    assert_eq!(error(&write("i")), "`t` writes `i`, which is an iname; loops change inames, instructions do not");
+    assert_eq!(error(&write("i")), "`t` writes `i`, which is an iname; only loops change inames");
     assert_eq!(error(&write("n")), "`t` writes `n`, which is an argument that is passed by value; declare a temporary, or pass an array");
     assert_eq!(
         error(&write("nobody")),
@@ -217,10 +215,10 @@ fn what_cannot_be_written_is_named() {
 #[test]
 fn unknown_functions_and_instructions_are_named() {
     let made = kernel("{[i]: 0<=i<n}", "out[i] = frobnicate(a[i]) {id=put}", "");
-    assert_eq!(error(&made), "`put` calls `frobnicate`, which is not known; register it, or correct its name");
+    assert_eq!(error(&made), "`put` calls the unknown function `frobnicate`; register it, or correct its name");
     let made = kernel("{[i]: 0<=i<n}", "out[i] = a[i] {id=put}", "");
     let made = changed(&made, 0, |instruction| instruction.depends_on.extend(["nobody".into()]));
-    assert_eq!(error(&made), "`put` depends on `nobody`, which is not an instruction of the kernel");
+    assert_eq!(error(&made), "`put` depends on `nobody`, which is not an instruction in the kernel");
 }
 
 #[test]
@@ -249,7 +247,7 @@ fn an_instruction_beside_an_axis_may_not_write_to_shared_memory() {
     let found = parloop_loop::check::after_schedule(&Program::of(made.clone()), &schedule).unwrap_err();
     assert_eq!(
         found.to_string(),
-        "`one` writes to shared memory and does not use hardware axis l.0, which other instructions of `loopy_kernel` use; add an iname with that tag: \
+        "`one` writes to shared memory but does not use hardware axis l.0, which other instructions of `loopy_kernel` use; add an iname with that tag: \
          `inames=+NAME` in its options, or add_inames_to_insn"
     );
 }
@@ -267,8 +265,8 @@ fn temporaries_are_private_local_or_global_by_their_indices() {
     assert_eq!(space("[j]", "").unwrap(), AddressSpace::Private);
     assert_eq!(
         space("[j]", "i=l.1 j=l.0").unwrap_err().to_string(),
-        "`t` writes temporary `t` at an index that uses local inames, but not `i`, over which it is spread too: work items would overwrite each other's \
-         values; use `i` in the index, or say where it lives: set_temporary_address_space"
+        "`t` writes temporary `t` at an index that uses local inames, but not `i`, along which the instruction also runs in parallel: work items would overwrite each other's \
+         values; use `i` in the index, or choose its memory with set_temporary_address_space"
     );
 }
 
@@ -447,7 +445,7 @@ fn conditions_on_fractions_prove_nothing_about_integers() {
 fn assumptions_and_domains_are_about_integers() {
     assert_eq!(
         with_fraction("o[i] = x", "x >= 0").generate(Target::C).unwrap_err().to_string(),
-        "an assumption uses `x`, which is of type float64; domains and assumptions are about integers: declare it as int64, or make it a \
+        "an assumption uses `x`, which is of type float64; domains and assumptions take integers: declare it as int64, or make it a \
          condition (`if=`)"
     );
     for dtype in ["float64", "uint64"] {

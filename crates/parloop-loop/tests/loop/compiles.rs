@@ -1,4 +1,4 @@
-//! What the compilers of the targets say to generated code.
+//! Generated code compiles with the compilers of the targets.
 
 use std::io::Write;
 use std::process::{Command, Stdio};

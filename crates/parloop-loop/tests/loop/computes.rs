@@ -1,4 +1,4 @@
-//! Generated code gives the right numbers, on CPUs and on whatever else is here.
+//! Generated code gives the right numbers, on CPUs and on all other devices found.
 
 use parloop_kernel::Context;
 use parloop_loop::run::LoopArg;

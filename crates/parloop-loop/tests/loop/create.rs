@@ -1,4 +1,4 @@
-//! Kernels as they are made: what is found from text, and what is wrong with it.
+//! Creating kernels: what is inferred from text, and its errors.
 
 use parloop_device::DType;
 use parloop_loop::create::{CreateError, Data, KernelBuilder, Order, Warning, make_kernel, parse_dim_tags};
@@ -332,8 +332,11 @@ fn mistakes_say_what_is_wrong_and_what_to_do() {
     let n_and = |names: &str| over_i("out[i] = a[i]").data(Data::value("n")).data(Data::global(names));
     let mistakes: Vec<(KernelBuilder, &str)> = vec![
         // domains and names
-        (over_i("out[i] = 1").domain("{[i]: 0<=i<5}"), "domain 2 has the iname `i`, which is one of domain 1 already; rename one of them"),
-        (over_i("out[i] = 1").name("2fast"), "`2fast` is not a name; names are letters, digits and `_`, and do not begin with a digit"),
+        (over_i("out[i] = 1").domain("{[i]: 0<=i<5}"), "domain 2 has the iname `i`, which is already in domain 1; rename one of them"),
+        (
+            over_i("out[i] = 1").name("2fast"),
+            "`2fast` is not a valid name; names consist of letters, digits and `_`, and do not begin with a digit",
+        ),
         (n_and("a, out, i"), "`i` is an argument but also an iname; rename one of them"),
         (n_and("a, out, a"), "`a` is an argument but also an argument; rename one of them"),
         (n_and("a, out").data(Data::temporary("a")), "`a` is a temporary but also an argument; rename one of them"),
@@ -344,49 +347,49 @@ fn mistakes_say_what_is_wrong_and_what_to_do() {
         ),
         (
             over_i("a[i] = 1 {id=x}\nb[i] = 2 {id=x}"),
-            "two instructions have the id `x`; ids must differ (`id_prefix=x` chooses one that does)",
+            "two instructions have the id `x`; ids must differ (`id_prefix=x` chooses a unique one)",
         ),
         (
             n_and("a, b"),
-            "instruction `insn` writes `out`, which is not declared (`<>out = …` declares a temporary); there are `a`, `b`, `i`, `n`",
+            "instruction `insn` writes `out`, which is not declared (`<>out = …` declares a temporary); available: `a`, `b`, `i`, `n`",
         ),
         (
             over_i("out[i] = alhpa*a[i]").data(Data::value("n, alpha")).data(Data::global("a, out")),
-            "instruction `insn` uses `alhpa`, which is not declared (`...` among the data has arguments found); there are `a`, `alpha`, `i`, `n`, `out`",
+            "instruction `insn` uses `alhpa`, which is not declared (add `...` to the data to infer arguments); available: `a`, `alpha`, `i`, `n`, `out`",
         ),
         (
             over_i("out[i] = 1").data(Data::global("out").shape("n, width")).data(Data::value("n")),
-            "the shape, strides or offset of `out` uses `width`, which is not declared (`...` among the data has arguments found); there are `i`, `n`, `out`",
+            "the shape, strides or offset of `out` uses `width`, which is not declared (add `...` to the data to infer arguments); available: `i`, `n`, `out`",
         ),
         (
             over_i("out[i] = 1").assumptions("i > 0"),
             "assumptions are about parameters, but `i` is an iname; put the condition into its domain",
         ),
         // inames
-        (over_i("out[i] = 1 {inames=i:jj}"), "instruction `insn` is to be within iname `jj`, but no domain has it; there is `i`"),
+        (over_i("out[i] = 1 {inames=i:jj}"), "instruction `insn` runs in iname `jj`, but no domain has it; available: `i`"),
         (
             on("{[i_outer]: 0<=i_outer<n}").instructions("for i_otuer\nout = 1\nend"),
-            "instruction `insn` is to be within iname `i_otuer`, but no domain has it; did you mean `i_outer`?",
+            "instruction `insn` runs in iname `i_otuer`, but no domain has it; did you mean `i_outer`?",
         ),
-        (over_i("out = sum(k, a[k])"), "instruction `insn` reduces over `k`, but no domain has that iname; there is `i`"),
+        (over_i("out = sum(k, a[k])"), "instruction `insn` reduces over `k`, but no domain has that iname; available: `i`"),
         (
             over_i("[k]: out[k] = f([i]: a[i])"),
-            "instruction `insn` sweeps a sub-array with `k`, but no domain has that iname; there is `i`",
+            "instruction `insn` sweeps a sub-array with `k`, but no domain has that iname; available: `i`",
         ),
-        (over_i("out[i] = 1").priority(["i", "j"]), "a loop priority names the iname `j`, but no domain has it; there is `i`"),
+        (over_i("out[i] = 1").priority(["i", "j"]), "a loop priority names the iname `j`, but no domain has it; available: `i`"),
         // dependencies
         (
             over_i("a[i] = 1 {id=first}\nb[i] = 1 {dep=frist}"),
-            "instruction `insn` depends on `frist`, but no instruction is called so; there are `first`, `insn`",
+            "instruction `insn` depends on `frist`, but no instruction has that id; available: `first`, `insn`",
         ),
         (
             over_i("a[i] = 1 {id=first}\nb[i] = 1 {dep=init*}"),
-            "instruction `insn` depends on `init*`, but no instruction is called so; there are `first`, `insn`",
+            "instruction `insn` depends on `init*`, but no instruction has that id; available: `first`, `insn`",
         ),
         (over_i("a[i] = 1 {id=first, dep=first}"), "instruction `first` depends on itself"),
         (
             over_i("a[i] = 1 {id=first}\nb[i] = 1 {nosync=second}"),
-            "instruction `insn` has `nosync` with `second`, but no instruction is called so; there are `first`, `insn`",
+            "instruction `insn` has `nosync` with `second`, but no instruction has that id; available: `first`, `insn`",
         ),
         // what is written
         (over_i("i = 1"), "instruction `insn` writes `i`, which is an iname; only arrays and temporaries can be written"),
@@ -406,18 +409,18 @@ fn mistakes_say_what_is_wrong_and_what_to_do() {
             over_i("f(x) := x\nf = a[i]"),
             "instruction `insn` writes `f`, which is a substitution rule; only arrays and temporaries can be written",
         ),
-        (over_i("<> t = 1\n<> t = 2"), "instruction `insn_0` declares the temporary `t`, which is a temporary already; leave out the `<>`"),
+        (over_i("<> t = 1\n<> t = 2"), "instruction `insn_0` declares the temporary `t`, which is already a temporary; leave out the `<>`"),
         (
             over_i("<> a = 1").data(Data::global("a")).rest(),
-            "instruction `insn` declares the temporary `a`, which is an argument already; leave out the `<>`",
+            "instruction `insn` declares the temporary `a`, which is already an argument; leave out the `<>`",
         ),
         (
             over_i("<int32> m = 1 {id=one}\nm = 2 {id=two}\nout[i] = sum(j, a[j])").domain("{[j]: 0<=j<m}"),
-            "`m` bounds a loop, so exactly one instruction must write it; found 2: `one`, `two`",
+            "`m` bounds a loop, so exactly one instruction must write it, not 2: `one`, `two`",
         ),
         (
             over_i("out[i] = sum(j, a[j])").domain("{[j]: 0<=j<m}").data(Data::temporary("m").dtype("int32").shape("()")).rest(),
-            "`m` bounds a loop, so exactly one instruction must write it; found none",
+            "`m` bounds a loop, so exactly one instruction must write it, not none",
         ),
         // how data is used
         (over_i("out[i] = a[i] + a[i, i]"), "`a` is used with 1 and with 2 indices (instruction `insn`)"),
@@ -435,29 +438,26 @@ fn mistakes_say_what_is_wrong_and_what_to_do() {
         ),
         (
             over_i("out[i] = a[ind[i], i]"),
-            "the shape of `a` cannot be found: the index of `a[ind[i], i]` in instruction `insn` is not affine in inames and parameters; give `a` a shape",
+            "cannot infer the shape of `a`: the index of `a[ind[i], i]` in instruction `insn` is not affine in inames and parameters; give `a` a shape",
         ),
         (
             over_i("<> t[ind[i]] = 1\nout[i] = t[ind[i]]"),
-            "the shape of `t` cannot be found: the index of `t[ind[i]]` in instruction `insn` is not affine in inames and parameters; give `t` a shape",
+            "cannot infer the shape of `t`: the index of `t[ind[i]]` in instruction `insn` is not affine in inames and parameters; give `t` a shape",
         ),
         // data
-        (
-            n_and("a, out").data(Data::global("b").dtype("flaot32")),
-            "the type `flaot32` of `b` is not known; use a name of NumPy's, such as `float32`",
-        ),
-        (n_and("a, out").data(Data::global("b").shape("n").dim_tags("c,c")), "`b`: dim tags `c,c` are 2, but the array has 1 axes"),
+        (n_and("a, out").data(Data::global("b").dtype("flaot32")), "unknown type `flaot32` of `b`; use a NumPy name such as `float32`"),
+        (n_and("a, out").data(Data::global("b").shape("n").dim_tags("c,c")), "`b`: dim tags `c,c` describe 2 axes, but the array has 1"),
         (
             n_and("a, out").data(Data::global("b").shape("n,n").dim_tags("c,N0")),
             "`b`: dim tags `c,N0` mix an order (`c`, `f`) with nesting levels (`N0`, `N1`); use one of the two",
         ),
         (
             n_and("a, out").data(Data::global("b").shape("n,n").dim_tags("N0,N0")),
-            "`b`: dim tags `N0,N0` use nesting level 0 twice; each axis needs a level of its own",
+            "`b`: dim tags `N0,N0` use nesting level 0 twice; each axis needs its own level",
         ),
         (
             n_and("a, out").data(Data::global("b").shape("n,n").dim_tags("N0,N2")),
-            "`b`: dim tags `N0,N2` leave out nesting level 1; levels must follow each other",
+            "`b`: dim tags `N0,N2` skip nesting level 1; levels must be consecutive",
         ),
         (
             n_and("a, out").data(Data::global("b").shape("n").dim_tags("rows")),
@@ -470,11 +470,11 @@ fn mistakes_say_what_is_wrong_and_what_to_do() {
         (n_and("a, out").data(Data::global("b").shape("n,n").dim_tags("vec,vec")), "`b`: dim tags `vec,vec` have more than one `vec` axis"),
         (
             n_and("a, out").data(Data::global("b").shape("n").dim_tags("c->0")),
-            "`b`: dim tag `c->0` names an axis of an image; arrays have one axis in memory, leave out the `->`",
+            "`b`: dim tag `c->0` names an axis of an image; arrays have one axis in memory, so leave out the `->`",
         ),
         (
             n_and("a, out").data(Data::global("b").shape("n,n").dim_tags("N0:stride:3,N1")),
-            "`b`: dim tags `N0:stride:3,N1`: the stride of level 1 cannot be computed from the given stride of a lower level; give both or none",
+            "`b`: dim tags `N0:stride:3,N1`: the stride of level 1 cannot be computed from the given stride of a lower level; give both or neither",
         ),
         (n_and("a, out").data(Data::global("b").shape("n,n").strides("1")), "`b` has 2 axes, but strides, dim tags or axis names for 1"),
         (n_and("a, out").data(Data::global("b").shape("n,n").axis_names(["x", "x"])), "two axes of `b` are called `x`"),
@@ -483,9 +483,9 @@ fn mistakes_say_what_is_wrong_and_what_to_do() {
             n_and("a, out").data(Data::global("b").is_input(false).is_output(false)),
             "argument `b` is neither input nor output; it must be one of them",
         ),
-        (n_and("a, out").data(Data::global("b").read_only(true)), "`b` is an argument, which has no `read_only`"),
-        (n_and("a, out").data(Data::temporary("b").is_output(true)), "`b` is a temporary, which has no direction"),
-        (n_and("a, out").data(Data::value("b").shape("n")), "`b` is an argument passed by value, which has no shape"),
+        (n_and("a, out").data(Data::global("b").read_only(true)), "`b` is an argument, which cannot have `read_only`"),
+        (n_and("a, out").data(Data::temporary("b").is_output(true)), "`b` is a temporary, which cannot have a direction"),
+        (n_and("a, out").data(Data::value("b").shape("n")), "`b` is an argument passed by value, which cannot have a shape"),
         (
             n_and("a, out").data(Data::temporary("b").initializer(Initializer {
                 dtype: DType::F64,
@@ -500,10 +500,10 @@ fn mistakes_say_what_is_wrong_and_what_to_do() {
                 shape: vec![3],
                 bytes: [0; 3].into(),
             })),
-            "`b` has the shape (2), but values of the shape (3)",
+            "`b` has shape (2), but its values have shape (3)",
         ),
-        (over_i("out[i] = 1").index_type(DType::F32), "the type of indices is a signed integer, `int32` or `int64`, not `float32`"),
-        (over_i("out[i] = sum(i, a[i])"), "instruction `insn` reduces over `i`, but is within that iname too; reduce over another one"),
+        (over_i("out[i] = 1").index_type(DType::F32), "the index type must be `int32` or `int64`, not `float32`"),
+        (over_i("out[i] = sum(i, a[i])"), "instruction `insn` reduces over `i`, but also runs in that iname; reduce over another one"),
         (
             over_i("out[i] = b[i]").data(Data::global("b").dim_tags("c,c")).rest(),
             "`b` has 1 axes, but strides, dim tags or axis names for 2",
@@ -511,20 +511,20 @@ fn mistakes_say_what_is_wrong_and_what_to_do() {
         // slices, rules, copies
         (
             over_i("out[:] = 2*a[:]").data(Data::global("a, out").shape("n")).rest(),
-            "instruction `insn` assigns an array, but its right side is not a call; write a loop over the elements",
+            "instruction `insn` assigns to an array, but its right side is not a call; write a loop over the elements",
         ),
         (
             over_i("out[i] = a[:]").data(Data::global("a").shape("n")).rest(),
-            "instruction `insn`: the slice `a[:]` stands outside of a call; write a loop: an iname with a domain, and `a[i]`",
+            "instruction `insn`: the slice `a[:]` is not an argument of a call; write a loop: an iname with a domain, and `a[i]`",
         ),
         (over_i("out[i] = f(a[:])"), "instruction `insn`: `a` is sliced, so its shape must be known; give `a` a shape"),
         (
             over_i("out[i] = f(a[::0])").data(Data::global("a").shape("n")).rest(),
-            "instruction `insn`: the step of slice `::0` must be an integer other than 0",
+            "instruction `insn`: the step of slice `::0` must be a nonzero integer",
         ),
         (
             over_i("out[i] = f(a[1:-1])").data(Data::global("a").shape("n")).rest(),
-            "instruction `insn`: slice `1:-1` goes up to a negative index; count from the beginning (`n - 1` for the last but one)",
+            "instruction `insn`: slice `1:-1` ends at a negative index; count from the beginning (`n - 1` to leave out the last element)",
         ),
         (
             over_i("out[i] = f(a[:])").data(Data::global("a").shape("n*m")).rest(),
@@ -541,11 +541,11 @@ fn mistakes_say_what_is_wrong_and_what_to_do() {
         (over_i("f(x) := x\nout[i] = f(1, 2)"), "substitution rule `f` takes 1 arguments, but is called with 2 in `insn`"),
         (
             over_i("f(x) := g(x)\ng(x) := f(x)\nout[i] = f(1)"),
-            "substitution rule `f` calls itself: `f` → `g` → `f`; write one of them without the others",
+            "substitution rule `f` calls itself: `f` → `g` → `f`; define one of them without the others",
         ),
         (
             over_i("out[i] = cse(a[i]*2) {dup=i->j}"),
-            "instruction `insn` has both `dup=` and `cse(…)`; take the common subexpression out of it by hand",
+            "instruction `insn` has both `dup=` and `cse(…)`; move the common subexpression out of it by hand",
         ),
     ];
     let mut wrong = Vec::new();
@@ -685,7 +685,7 @@ fn the_larger_of_two_values_is_no_reduction() {
     assert!(matches!(kernel.substitutions["f"].body, Expr::Max(_)));
     // A misspelt iname is reported, not taken for a value.
     let error = kernel_error(&["{[i]: 0<=i<n}"], "out = max(kk, a[kk])");
-    assert_eq!(error, "instruction `insn` reduces over `kk`, but no domain has that iname; there is `i`");
+    assert_eq!(error, "instruction `insn` reduces over `kk`, but no domain has that iname; available: `i`");
 }
 
 fn kernel_error(domains: &[&str], instructions: &str) -> String {
@@ -754,7 +754,7 @@ fn a_copy_of_an_iname_is_for_one_instruction() {
     let kernel = over_i("a[i] = 1 {id=one}\nb[i] = 2 {id=two, dup=i}").build_kernel().unwrap();
     assert_eq!(describe(&kernel), "a[n], b[n], n; one in i after -; two in i_0 after -");
     let error = on("{[i,j]: 0<=i,j<n}").instructions("a[i] = 1 {dup=j->k}").build().unwrap_err();
-    assert_eq!(error.to_string(), "instruction `insn` duplicates `j` (`dup=`), but is not within that iname");
+    assert_eq!(error.to_string(), "instruction `insn` duplicates `j` (`dup=`), but does not run in that iname");
 }
 
 #[test]
@@ -775,19 +775,19 @@ fn warnings_are_given_and_can_be_silenced() {
     assert_eq!(
         warnings(&[]),
         [
-            "instruction `insn_0` is put within `i` because of what it reads; say so with a `for` block or `inames=`",
+            "instruction `insn_0` runs in `i`, inferred from what it reads; state this with a `for` block or `inames=`",
             "temporary `t` is read, but never written",
-            "iname `j` is used by no instruction",
+            "no instruction uses iname `j`",
         ]
     );
-    assert_eq!(warnings(&["read_no_write*", "inferred_iname"]), ["iname `j` is used by no instruction"]);
+    assert_eq!(warnings(&["read_no_write*", "inferred_iname"]), ["no instruction uses iname `j`"]);
 }
 
 #[test]
 fn a_parameter_may_come_from_a_kernel_that_is_fused_with_this_one() {
     let built = over_i("out[i] = 1").data(Data::global("out").shape("n + 2")).build_with_warnings().unwrap();
     assert_eq!(describe(built.program.entry().unwrap()), "out[n + 2]; insn in i after -");
-    let warning = "`n` is a parameter of a domain, but no argument (`...` among the data has arguments found)";
+    let warning = "`n` is a parameter of a domain, but not an argument (add `...` to the data to infer arguments)";
     assert_eq!(built.warnings.iter().map(Warning::to_string).collect::<Vec<_>>(), [warning]);
 }
 
@@ -795,7 +795,7 @@ fn a_parameter_may_come_from_a_kernel_that_is_fused_with_this_one() {
 fn tags_of_names_are_dropped_with_a_warning() {
     let built = over_i("f(x) := 2*b$two[x]\nout[i] = a$one[i] + f$three(i)").build_with_warnings().unwrap();
     assert_eq!(describe(built.program.entry().unwrap()), "a[n], b[n], n, out[n]; insn in i after -");
-    assert_eq!(built.warnings[0].to_string(), "the tag of `a$one` is not kept: this is the same name without it");
+    assert_eq!(built.warnings[0].to_string(), "the tag of `a$one` is dropped: it is the same name without the tag");
     assert_eq!(built.warnings.len(), 3);
 }
 

@@ -57,7 +57,7 @@ fn calls_that_do_not_fit_a_rule_say_so() {
     bad.substitutions.get_mut("f").unwrap().body = expr("g(x)");
     assert_eq!(
         expand_subst(&bad, &Query::All).unwrap_err().to_string(),
-        "substitution rule `g` calls itself: `g` → `f` → `g`; write one of them without the others"
+        "substitution rule `g` calls itself: `g` → `f` → `g`; define one of them without the others"
     );
 }
 
@@ -93,7 +93,7 @@ fn a_rule_that_cannot_be_extracted_says_why() {
     let message = |what: ExtractSubst| extract_subst(&kernel, &what).unwrap_err().to_string();
     assert_eq!(
         message(ExtractSubst::new("a", expr("2*x"), names(&["x"]))),
-        format!("`a` is a name in kernel `{}` already; choose another name for the rule", kernel.name)
+        format!("`a` is already a name in kernel `{}`; choose another name for the rule", kernel.name)
     );
     assert_eq!(
         message(ExtractSubst::new("f", expr("2*x"), names(&["x", "y"]))),
@@ -101,7 +101,7 @@ fn a_rule_that_cannot_be_extracted_says_why() {
     );
     assert_eq!(
         message(ExtractSubst::new("f", expr("3*x"), names(&["x"]))),
-        format!("no expression of kernel `{}` looks like the template of `f`", kernel.name)
+        format!("no expression of kernel `{}` matches the template of `f`", kernel.name)
     );
 }
 
@@ -134,27 +134,27 @@ fn an_assignment_that_is_no_rule_says_why() {
     assert_eq!(message(i, "b[i] = a[i]"), "no instruction of kernel `loopy_kernel` assigns `t`");
     assert_eq!(
         message(i, "<>t[i] = a[i] {id=fill}\nt[i] = a[i] + 1 {id=again, dep=fill}\nb[i] = t[i] {id=use, dep=*fill:again}"),
-        "instruction `use` waits for two assignments of `t`, `again` and `fill`"
+        "instruction `use` depends on two assignments to `t`, `again` and `fill`"
     );
     assert_eq!(
         message(i, "<>t[2*i] = a[i] {id=fill}\nb[i] = t[i] {id=use, dep=fill}"),
-        "in `fill` the index `2*i` of `t` is not a variable of its own; use map_domain to make it one"
+        "in `fill` the index `2*i` of `t` is not a separate variable; use map_domain to make it one"
     );
     assert_eq!(
         message(i, "<>t[i] = a[i] {id=fill, if=a[i] > 0}\nb[i] = t[i] {id=use, dep=fill}"),
-        "instruction `fill` is done under a condition, so it is not a value that `t` stands for"
+        "instruction `fill` is conditional, so `t` cannot be replaced by its value"
     );
     assert_eq!(
         message("{[i, j]: 0<=i,j<n}", "<>t = a[i] {id=fill}\nb[j] = t {id=use, dep=fill, inames=j}"),
-        "the value of `t` in `fill` depends on `i`, which `use` is not within"
+        "the value of `t` in `fill` depends on `i`, but `use` does not run in it"
     );
     assert_eq!(
         message("{[i, j, k]: 0<=i,j<n and 0<=k<=i}", "<>t[i] = sum(k, a[k]) {id=fill}\nb[j] = t[j] {id=use, dep=fill}"),
-        "in `fill` a reduction is bounded by `i`, an index of `t`, so its value is not a rule of that index"
+        "in `fill`, `i`, an index of `t`, bounds a reduction, so a rule cannot take it as a parameter"
     );
     assert_eq!(
         message(i, "<>t = a[i] {id=fill}\na[i] = 0 {id=clear, dep=fill}\nb[i] = t {id=use, dep=fill}"),
-        "`clear` writes `a`, of which `fill` makes `t`, between the assignment and its use"
+        "`clear` writes `a`, from which `fill` computes `t`, between the assignment and its use"
     );
 }
 
@@ -164,8 +164,8 @@ fn a_temporary_lives_where_it_is_put() {
     let local = set_temporary_address_space(&kernel, &names(&["t"]), AddressSpace::Local).unwrap();
     assert_eq!(local.temporaries["t"].space, Some(AddressSpace::Local));
     let message = |name: &str, space| set_temporary_address_space(&kernel, &names(&[name]), space).unwrap_err().to_string();
-    assert_eq!(message("u", AddressSpace::Local), "kernel `loopy_kernel` has no temporary `u`; there is `t`");
-    assert_eq!(message("t", AddressSpace::Constant), "`t` is written by `fill`, so it cannot live in constant memory; choose global");
+    assert_eq!(message("u", AddressSpace::Local), "kernel `loopy_kernel` has no temporary `u`; available: `t`");
+    assert_eq!(message("t", AddressSpace::Constant), "`t` is written by `fill`, so it cannot be in constant memory; choose global");
 }
 
 #[test]
@@ -187,8 +187,8 @@ fn axes_are_tagged_by_place_and_by_name() {
 fn axes_that_cannot_be_tagged_say_why() {
     let kernel = kernel("{[i, j]: 0<=i<n and 0<=j<5}", "a[i, j] = i + j");
     let message = |array: &str, tags: &AxisTags| tag_array_axes(&kernel, &names(&[array]), tags).unwrap_err().to_string();
-    assert_eq!(message("c", &AxisTags::parse("c,c")), "kernel `loopy_kernel` has no array `c`; there is `a`");
-    assert_eq!(message("a", &AxisTags::parse("c,c,c")), "array `a`: dim tags `c,c,c` are 3, but the array has 2 axes");
+    assert_eq!(message("c", &AxisTags::parse("c,c")), "kernel `loopy_kernel` has no array `c`; available: `a`");
+    assert_eq!(message("a", &AxisTags::parse("c,c,c")), "array `a`: dim tags `c,c,c` describe 3 axes, but the array has 2");
     assert_eq!(message("a", &AxisTags::Given(vec![DimTag::Separate])), "array `a` has 2 axes, but 1 tags were given");
     assert_eq!(
         message("a", &AxisTags::ByName(vec![])),
@@ -220,8 +220,8 @@ fn temporaries_that_share_memory_keep_out_of_each_others_way() {
     assert_eq!(shared.instructions[0].conflicts, ["tmpgrp_t".into()].into());
     assert_eq!(shared.instructions[3].conflicts, ["tmpgrp_s".into()].into());
     let message = |kernel: &LoopKernel, list: &[&str]| alias_temporaries(kernel, &Aliases::of(names(list))).unwrap_err().to_string();
-    assert_eq!(message(&kernel, &["u"]), "kernel `loopy_kernel` has no temporary `u`; there are `s`, `t`");
-    assert_eq!(message(&shared, &["s"]), "`s` shares the memory `temp_storage` already; leave it out");
+    assert_eq!(message(&kernel, &["u"]), "kernel `loopy_kernel` has no temporary `u`; available: `s`, `t`");
+    assert_eq!(message(&shared, &["s"]), "`s` already shares the memory `temp_storage`; leave it out");
     let together = self::kernel("{[i]: 0<=i<n}", "<>s = a[i] {id=s1}\n<>t = a[i] {id=t1}\nb[i] = s + t {id=both, dep=s1:t1}");
     assert_eq!(message(&together, &["s", "t"]), "instruction `both` uses both `s` and `t`, so they cannot share memory");
 }
@@ -234,13 +234,13 @@ fn what_a_reduction_takes_becomes_a_rule() {
     let expanded = expand_subst(&done, &Query::All).unwrap();
     assert_eq!(rhs(&expanded, 0), rhs(&kernel, 0));
     let message = |what: &ReductionArgToSubstRule| reduction_arg_to_subst_rule(&kernel, what).unwrap_err().to_string();
-    assert_eq!(message(&ReductionArgToSubstRule::over(names(&["k"]))), "kernel `loopy_kernel` has no iname `k`; there are `i`, `j`");
+    assert_eq!(message(&ReductionArgToSubstRule::over(names(&["k"]))), "kernel `loopy_kernel` has no iname `k`; available: `i`, `j`");
     assert_eq!(
         message(&ReductionArgToSubstRule::over(names(&["i", "j"]))),
         "no selected instruction of kernel `loopy_kernel` has a reduction over exactly `i`, `j`"
     );
     let twice = ReductionArgToSubstRule { rule: Some("f".into()), ..ReductionArgToSubstRule::over(names(&["i"])) };
-    assert_eq!(message(&twice), "`f` is a name in kernel `loopy_kernel` already; choose another name for the rule, or none");
+    assert_eq!(message(&twice), "`f` is already a name in kernel `loopy_kernel`; choose another name for the rule, or none");
 }
 
 #[test]
@@ -278,7 +278,7 @@ fn an_axis_is_split_with_its_elements_where_they_were() {
     let message = |array: &str, axis, length| {
         split_array_axis(&kernel, &names(&[array]), &AxisSplit { axis, length, inner_first: false }).unwrap_err().to_string()
     };
-    assert_eq!(message("b", 0, 2), "kernel `loopy_kernel` has no array `b`; there is `a`");
+    assert_eq!(message("b", 0, 2), "kernel `loopy_kernel` has no array `b`; available: `a`");
     assert_eq!(message("a", 2, 2), "array `a` has no axis 2; it has 2, counted from 0");
     assert_eq!(message("a", 0, 0), "the inner axis of `a` would have length 0; it must be at least 1");
 }
@@ -295,6 +295,6 @@ fn temporaries_share_memory_or_have_their_own() {
     differ.temporaries.get_mut("t").unwrap().space = Some(AddressSpace::Private);
     assert_eq!(
         allocate_temporaries_for_base_storage(&differ, BaseStorage::default()).unwrap_err().to_string(),
-        "`s` and `t` are parts of `temp_storage`, but live in different memories"
+        "`s` and `t` are parts of `temp_storage`, but are in different address spaces"
     );
 }

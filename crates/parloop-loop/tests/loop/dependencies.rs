@@ -1,4 +1,4 @@
-//! Transformations of arguments, dependencies and barriers, and what is wrong with a misuse.
+//! Transformations of arguments, dependencies and barriers, and errors of misuse.
 
 use std::collections::BTreeSet;
 
@@ -36,12 +36,12 @@ fn a_dependency_is_added_to_all_that_match_but_not_to_itself() {
 #[test]
 fn misuse_of_add_dependency_is_named() {
     let message = |dependents: &str, on: &str| add_dependency(&three(), &query(dependents), &query(on)).unwrap_err().to_string();
-    assert_eq!(message("id:x", "id:first"), "no instruction of kernel `loopy_kernel` matches `id:x`, so none gets the dependency");
-    assert_eq!(message("id:first", "id:x"), "no instruction of kernel `loopy_kernel` matches `id:x`, so there is none to depend on");
     assert_eq!(
-        message("id:first", "id:third or id:second"),
-        "instruction `first` cannot depend on `second`, which comes after it by its own dependencies"
+        message("id:x", "id:first"),
+        "no instruction of kernel `loopy_kernel` matches `id:x`, so there is nothing to add the dependency to"
     );
+    assert_eq!(message("id:first", "id:x"), "no instruction of kernel `loopy_kernel` matches `id:x`, so there is nothing to depend on");
+    assert_eq!(message("id:first", "id:third or id:second"), "instruction `first` cannot depend on `second`, which already depends on it");
 }
 
 #[test]
@@ -61,16 +61,12 @@ fn misuse_of_add_nosync_is_named() {
     let message = |nosync: NoSync| add_nosync(&three(), &nosync).unwrap_err().to_string();
     assert_eq!(
         message(between("id:x", "id:first")),
-        "no instruction of kernel `loopy_kernel` matches `id:x`, the source of a pair without a barrier"
+        "no instruction of kernel `loopy_kernel` matches `id:x`, the source of the nosync pair"
     );
-    assert_eq!(
-        message(between("id:first", "id:x")),
-        "no instruction of kernel `loopy_kernel` matches `id:x`, the sink of a pair without a barrier"
-    );
+    assert_eq!(message(between("id:first", "id:x")), "no instruction of kernel `loopy_kernel` matches `id:x`, the sink of the nosync pair");
     assert_eq!(
         message(between("id:first", "id:third")),
-        "no instruction that matches `id:third` depends on, or conflicts by its groups with, one that matches `id:first`; \
-         force it if it is meant nevertheless"
+        "no instruction that matches `id:third` depends on, or has a conflicting group with, one that matches `id:first`; use `force` if it is intended"
     );
     let empty_ok = NoSync { empty_ok: true, ..between("id:first", "id:third") };
     assert_eq!(add_nosync(&three(), &empty_ok).unwrap(), three());
@@ -95,23 +91,23 @@ fn misuse_of_add_barrier_is_named() {
     let message = |barrier: Barrier| add_barrier(&three(), &barrier).unwrap_err().to_string();
     assert_eq!(
         message(Barrier::global(query("id:x"), query("id:second"))),
-        "no instruction of kernel `loopy_kernel` matches `id:x`, so none comes before the barrier"
+        "no instruction of kernel `loopy_kernel` matches `id:x`, so there is nothing before the barrier"
     );
     assert_eq!(
         message(Barrier::global(query("id:first"), query("id:x"))),
-        "no instruction of kernel `loopy_kernel` matches `id:x`, so none gets the dependency"
+        "no instruction of kernel `loopy_kernel` matches `id:x`, so there is nothing to add the dependency to"
     );
     assert_eq!(
         message(Barrier::global(query("id:second"), query("id:first"))),
-        "instruction `first` cannot depend on `g_barrier`, which comes after it by its own dependencies"
+        "instruction `first` cannot depend on `g_barrier`, which already depends on it"
     );
     assert_eq!(
         message(Barrier { within_inames: ids(&["j"]), ..Barrier::global(query("id:first"), query("id:second")) }),
-        "kernel `loopy_kernel` has no iname `j`; there is `i`"
+        "kernel `loopy_kernel` has no iname `j`; available: `i`"
     );
     assert_eq!(
         message(Barrier { scope: SyncScope::Any, ..Barrier::global(query("id:first"), query("id:second")) }),
-        "a barrier is for the work items of a group or for all: `local` or `global`, not `any`"
+        "a barrier is `local` (the work items of a group) or `global` (all work items), not `any`"
     );
 }
 
@@ -128,11 +124,11 @@ fn a_renamed_argument_has_its_name_in_expressions_shapes_and_domains() {
     assert_eq!(shape[0].to_string(), "size");
     assert_eq!(
         rename_argument(&before, "aa", "x").unwrap_err().to_string(),
-        "kernel `loopy_kernel` has no argument `aa`; there are `a`, `b`, `c`, `n`"
+        "kernel `loopy_kernel` has no argument `aa`; available: `a`, `b`, `c`, `n`"
     );
     assert_eq!(
         rename_argument(&before, "a", "i").unwrap_err().to_string(),
-        "`i` is a name in kernel `loopy_kernel` already; choose another one"
+        "`i` is already a name in kernel `loopy_kernel`; choose another one"
     );
 }
 
@@ -141,7 +137,7 @@ fn arguments_are_ordered_as_named() {
     let order = |names: &[&str]| set_argument_order(&three(), &names.iter().map(|name| Name::from(*name)).collect::<Vec<_>>());
     let after = order(&["c", "n", "a", "b"]).unwrap();
     assert_eq!(after.arguments.iter().map(|argument| argument.name.as_str()).collect::<Vec<_>>(), ["c", "n", "a", "b"]);
-    assert_eq!(order(&["c", "a"]).unwrap_err().to_string(), "the order of the arguments of kernel `loopy_kernel` leaves out `b`, `n`");
-    assert_eq!(order(&["c", "c"]).unwrap_err().to_string(), "argument `c` is named twice in the order of the arguments");
-    assert_eq!(order(&["x"]).unwrap_err().to_string(), "kernel `loopy_kernel` has no argument `x`; there are `a`, `b`, `c`, `n`");
+    assert_eq!(order(&["c", "a"]).unwrap_err().to_string(), "the argument order of kernel `loopy_kernel` leaves out `b`, `n`");
+    assert_eq!(order(&["c", "c"]).unwrap_err().to_string(), "argument `c` appears twice in the argument order");
+    assert_eq!(order(&["x"]).unwrap_err().to_string(), "kernel `loopy_kernel` has no argument `x`; available: `a`, `b`, `c`, `n`");
 }

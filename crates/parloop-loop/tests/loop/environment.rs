@@ -1,4 +1,4 @@
-//! Checked mode: what the program says goes before the environment.
+//! Checked mode: the program overrides the environment.
 
 use parloop_kernel::Context;
 use parloop_loop::create::{Data, KernelBuilder};

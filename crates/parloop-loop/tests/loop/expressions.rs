@@ -1,4 +1,4 @@
-//! Expressions as text: what is read, how it is printed, and that both agree.
+//! Expressions as text: parsing, printing, and round trips.
 
 use parloop_device::DType;
 use parloop_loop::parse::expression;
@@ -160,7 +160,7 @@ fn mistakes_show_the_line_and_the_place() {
         ("a[i", "line 1, column 4: expected `,` or `]`, found the end\n  a[i\n     ^"),
         ("a +\n  * b", "line 2, column 3: expected an expression, found `*`\n    * b\n    ^"),
         ("a b", "line 1, column 3: expected an operator or the end, found `b`\n  a b\n    ^"),
-        ("a ? b", "line 1, column 3: `?` has no meaning here\n  a ? b\n    ^"),
+        ("a ? b", "line 1, column 3: unexpected character `?`\n  a ? b\n    ^"),
         (
             "cast(flot32, x)",
             "line 1, column 6: `flot32` is not a type (did you mean `float32`?): use a NumPy name such as `float32` or `int64`\n  cast(flot32, x)\n       ^^^^^^",
@@ -172,23 +172,23 @@ fn mistakes_show_the_line_and_the_place() {
         ),
         (
             "1.5q",
-            "line 1, column 1: `1.5q` is not a number: the suffix `q` is not known; `f` is float32, `d` float64, `j` imaginary, `jf` imaginary in complex64\n  1.5q\n  ^^^^",
+            "line 1, column 1: `1.5q` is not a number: unknown suffix `q`: `f` is float32, `d` float64, `j` imaginary, `jf` imaginary in complex64\n  1.5q\n  ^^^^",
         ),
-        ("'abc", "line 1, column 1: the text has no closing `'`\n  'abc\n  ^"),
-        ("a.b(c)", "line 1, column 4: only functions are called, by their plain names: `f(x)`\n  a.b(c)\n     ^"),
+        ("'abc", "line 1, column 1: the string has no closing `'`\n  'abc\n  ^"),
+        ("a.b(c)", "line 1, column 4: only functions can be called, by name: `f(x)`\n  a.b(c)\n     ^"),
         ("a if b", "line 1, column 7: expected `else`, found the end\n  a if b\n        ^"),
         (
             "f(k=1, 2)",
-            "line 1, column 8: expected an argument by name, since the one before it is by name, found `2`\n  f(k=1, 2)\n         ^",
+            "line 1, column 8: expected a keyword argument, since the one before it is a keyword argument, found `2`\n  f(k=1, 2)\n         ^",
         ),
-        ("f(k=1, k=2)", "line 1, column 8: argument `k` is there already\n  f(k=1, k=2)\n         ^"),
+        ("f(k=1, k=2)", "line 1, column 8: argument `k` already exists\n  f(k=1, k=2)\n         ^"),
         ("if(a, b)", "line 1, column 1: `if` takes 3 arguments: condition, value, other value, but is given 2\n  if(a, b)\n  ^^^^^^^^"),
         (
             "np.int8(300)",
             "line 1, column 1: `np.int8(…)` takes one number that fits; write `cast(int8, …)` to convert a value\n  np.int8(300)\n  ^^^^^^^^^^^^",
         ),
         ("", "line 1, column 1: expected an expression, found the end\n  \n  ^"),
-        ("é", "line 1, column 1: `é` has no meaning here\n  é\n  ^"),
+        ("é", "line 1, column 1: unexpected character `é`\n  é\n  ^"),
     ] {
         assert_eq!(expression(text).unwrap_err().to_string(), message);
     }

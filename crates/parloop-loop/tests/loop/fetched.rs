@@ -1,4 +1,4 @@
-//! Kernels that fetch or compute ahead give the numbers of those that do not, on every device.
+//! Kernels that prefetch or precompute give the same numbers as those that do not, on every device.
 
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::matching::Query;

@@ -11,7 +11,7 @@ use parloop_loop::syntax::{
     AddressSpace, Argument, ArgumentKind, DimTag, Expr, Iname, InameTag, Initializer, KernelOptions, Layout, LoopKernel, Offset, Phase,
     Preamble, Shape, Stride, SubstitutionRule, Temporary, Type,
 };
-use parloop_loop::transform::{Step, StepValue, apply};
+use parloop_loop::transform::{StepValue, TransformStep, apply};
 use parloop_loop::{Name, Set};
 use proptest::prelude::*;
 
@@ -32,7 +32,7 @@ fn trusted(text: &str) -> Result<LoopFile, ParseError> {
 #[test]
 fn c_in_a_file_that_is_not_trusted_is_refused() {
     let text = "kernel f\npreamble \"key\" \"#include <stdlib.h>\"\n";
-    let message = "line 2, column 1: expected no C, for which nobody vouches (see `LoopFile::parse_trusted`), found `preamble`\n  \
+    let message = "line 2, column 1: expected no C code, which only trusted files may have (see `LoopFile::parse_trusted`), found `preamble`\n  \
                    preamble \"key\" \"#include <stdlib.h>\"\n  ^^^^^^^^";
     assert_eq!(LoopFile::parse(text).unwrap_err().to_string(), message);
     assert_eq!(trusted(text).unwrap().kernels[0].preambles[0].text(), "#include <stdlib.h>");
@@ -43,7 +43,7 @@ fn options_in_a_file_that_is_not_trusted_do_not_take_the_place_of_checks() {
     for option in ["no_check_bounds", "planned_order", "lenient", "build \"-lm\"", "build \"-include file.h\""] {
         let text = format!("kernel f\noption {option}\n");
         let message = format!(
-            "line 2, column 8: expected no option that takes the place of a check, for which nobody vouches (see `LoopFile::parse_trusted`), \
+            "line 2, column 8: expected no option that replaces a check, which only trusted text may have (see `LoopFile::parse_trusted`), \
              found `{option}`\n  option {option}\n         {}",
             "^".repeat(option.len())
         );
@@ -130,14 +130,11 @@ fn a_made_kernel_reads_back_as_it_was_printed() {
 #[test]
 fn mistakes_in_files_show_their_line() {
     for (text, message) in [
-        (
-            "domain {[i]: 0<=i<n}",
-            "line 1, column 1: expected `kernel NAME` before all else, found `domain`\n  domain {[i]: 0<=i<n}\n  ^^^^^^",
-        ),
+        ("domain {[i]: 0<=i<n}", "line 1, column 1: expected `kernel NAME` first, found `domain`\n  domain {[i]: 0<=i<n}\n  ^^^^^^"),
         ("kernel f g", "line 1, column 8: expected a name, found `f g`\n  kernel f g\n         ^^^"),
         (
             "kernel f\n  a = 1",
-            "line 2, column 3: expected a line that is not indented: only `data` and `instructions` have lines of their own, found `a = 1`\n    a = 1\n    ^^^^^",
+            "line 2, column 3: expected a line that is not indented: only `data` and `instructions` have indented lines, found `a = 1`\n    a = 1\n    ^^^^^",
         ),
         ("kernel f\ninstructions\n  a = 1\n  b = (2\nsplit_iname i 3\n", "line 4, column 7: `(` has no closing `)`\n    b = (2\n        ^"),
         (
@@ -150,15 +147,15 @@ fn mistakes_in_files_show_their_line() {
         ),
         (
             "kernel f\ndata\n  a: global {ordr=f}",
-            "line 3, column 14: there is no option `ordr` (did you mean `order`?)\n    a: global {ordr=f}\n               ^^^^",
+            "line 3, column 14: unknown option `ordr` (did you mean `order`?)\n    a: global {ordr=f}\n               ^^^^",
         ),
         (
             "kernel f\ndata\n  a: value {order=f}",
-            "line 3, column 13: option `order` cannot be given so for this kind of data\n    a: value {order=f}\n              ^^^^^",
+            "line 3, column 13: option `order` cannot be given for this kind of data\n    a: value {order=f}\n              ^^^^^",
         ),
         (
             "kernel f\ndata\n  a: value[n]",
-            "line 3, column 12: a value, an object or an image has no lengths in brackets\n    a: value[n]\n             ^",
+            "line 3, column 12: values, objects and images take no lengths in brackets\n    a: value[n]\n             ^",
         ),
         (
             "kernel f\noption fast",
@@ -166,7 +163,7 @@ fn mistakes_in_files_show_their_line() {
         ),
         (
             "kernel f\niname i: g.x",
-            "line 2, column 10: `g.x` is not a tag of an iname: use for, ord, unr, unr_hint, vec, ilp, ilp.seq, g.N, l.N, l.auto, or @name for one of your own\n  iname i: g.x\n           ^^^",
+            "line 2, column 10: `g.x` is not an iname tag: use for, ord, unr, unr_hint, vec, ilp, ilp.seq, g.N, l.N, l.auto, or @name for a custom tag\n  iname i: g.x\n           ^^^",
         ),
         (
             "kernel f\nsplit_iname i [16",
@@ -174,7 +171,7 @@ fn mistakes_in_files_show_their_line() {
         ),
         (
             "kernel f\nsplit_iname i a=1 2",
-            "line 2, column 19: expected an argument by name, since the one before it is by name, found `2`\n  split_iname i a=1 2\n                    ^",
+            "line 2, column 19: expected a keyword argument, since the one before it is a keyword argument, found `2`\n  split_iname i a=1 2\n                    ^",
         ),
         ("kernel f\nx\ndata\n", "line 3, column 1: data and instructions come before transformations\n  data\n  ^^^^"),
         ("kernel f\nx\nkernel g\n", "line 3, column 1: kernels come before transformations\n  kernel g\n  ^^^^^^^^"),
@@ -187,7 +184,7 @@ fn mistakes_in_files_show_their_line() {
 fn steps_that_cannot_be_done_say_why() {
     let file = |line: &str| LoopFile::parse(&format!("kernel f\ndomain {{[i]: 0<=i<n}}\ninstructions\n  a[i] = 1\n\n{line}\n")).unwrap();
     for (line, message) in [
-        ("split_inames i 16", "line 6: there is no transformation `split_inames` (did you mean `split_iname`?)"),
+        ("split_inames i 16", "line 6: unknown transformation `split_inames` (did you mean `split_iname`?)"),
         ("split_iname i", "line 6: `split_iname`: argument `inner_length` is missing"),
         ("split_iname i x", "line 6: `split_iname`: argument `inner_length` must be an integer, not `x`"),
         (
@@ -196,14 +193,14 @@ fn steps_that_cannot_be_done_say_why() {
         ),
         (
             "split_iname i 16 inner_tag=q",
-            "line 6: `split_iname`: argument `inner_tag`: `q` is not a tag of an iname: use for, ord, unr, unr_hint, vec, ilp, ilp.seq, g.N, l.N, l.auto, or @name for one of your own",
+            "line 6: `split_iname`: argument `inner_tag`: `q` is not an iname tag: use for, ord, unr, unr_hint, vec, ilp, ilp.seq, g.N, l.N, l.auto, or @name for a custom tag",
         ),
         (
             "split_iname i 16 within=foo",
             "line 6: `split_iname`: argument `within`: line 1, column 1: expected `not`, `(` or a term such as `id:a*`, found `foo`\n  foo\n  ^^^",
         ),
-        ("split_iname i 16 in_kernel=g", "line 6: `split_iname`: there is no kernel `g`"),
-        ("split_iname i -1", "line 6: split_iname: iname `i` cannot be split by -1: the length is at least 1"),
+        ("split_iname i 16 in_kernel=g", "line 6: `split_iname`: no kernel `g` in the program"),
+        ("split_iname i -1", "line 6: split_iname: iname `i` cannot be split by -1: the length must be at least 1"),
     ] {
         assert_eq!(file(line).program().unwrap_err().to_string(), message);
     }
@@ -237,9 +234,13 @@ fn step_value() -> impl Strategy<Value = StepValue> {
     })
 }
 
-fn any_step() -> impl Strategy<Value = Step> {
+fn any_step() -> impl Strategy<Value = TransformStep> {
     let keywords = proptest::collection::vec((name(), step_value()), 0..3);
-    (name(), proptest::collection::vec(step_value(), 0..4), keywords).prop_map(|(name, args, keywords)| Step { name, args, keywords })
+    (name(), proptest::collection::vec(step_value(), 0..4), keywords).prop_map(|(name, args, keywords)| TransformStep {
+        name,
+        args,
+        keywords,
+    })
 }
 
 fn layout() -> impl Strategy<Value = Layout> {
@@ -426,7 +427,7 @@ proptest! {
             let again = trusted(&printed).map_err(|error| TestCaseError::fail(format!("{error}\n{printed}")))?;
             prop_assert_eq!(again.kernels, file.kernels, "{}", printed);
             prop_assert_eq!(again.expected, file.expected, "{}", printed);
-            let steps = |steps: Vec<(usize, Step)>| steps.into_iter().map(|(_, step)| step).collect::<Vec<_>>();
+            let steps = |steps: Vec<(usize, TransformStep)>| steps.into_iter().map(|(_, step)| step).collect::<Vec<_>>();
             prop_assert_eq!(steps(again.steps), steps(file.steps), "{}", printed);
         }
     }

@@ -41,11 +41,11 @@ fn kernels_that_mean_different_things_by_a_name_are_not_fused() {
         "kernels `loopy_kernel` and `loopy_kernel` both have an argument `a`, but differ in its shape; rename it in one of them"
     );
     let circle = fuse_kernels(&[one, one], &[], &[flow("b", 0, 1), flow("b", 1, 0)]).unwrap_err().to_string();
-    assert_eq!(circle, "data goes from each of these kernels to another of them: `loopy_kernel`, `loopy_kernel`; fuse fewer of them");
+    assert_eq!(circle, "the data flow between these kernels is cyclic: `loopy_kernel`, `loopy_kernel`; fuse fewer of them");
     let nowhere = fuse_kernels(&[one, one], &[], &[flow("a", 0, 1)]).unwrap_err().to_string();
-    assert_eq!(nowhere, "data of `a` cannot go from kernel `loopy_kernel` to kernel `loopy_kernel`: the first does not write it");
+    assert_eq!(nowhere, "`a` cannot carry data from kernel `loopy_kernel` to kernel `loopy_kernel`: the first does not write it");
     let place = fuse_kernels(&[one], &[], &[flow("b", 0, 3)]).unwrap_err().to_string();
-    assert_eq!(place, "data of `b` goes from kernel 0 to kernel 3, but there are 1 kernels, counted from 0");
+    assert_eq!(place, "data flow of `b` from kernel 0 to kernel 3: there are only 1 kernels, counted from 0");
 }
 
 #[test]

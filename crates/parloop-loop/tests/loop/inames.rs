@@ -1,4 +1,4 @@
-//! Transformations of inames and domains: the same points are touched, in other loops; and what is wrong with a misuse.
+//! Transformations of inames and domains: the same points are touched, in other loops; and errors of misuse.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -164,15 +164,15 @@ fn misuse_of_split_iname_is_named() {
     let message = |kernel: &LoopKernel, iname: &str, split: Split| split_iname(kernel, iname, &split).unwrap_err().to_string();
     let two = kernel(&["{[row,col]: 0<=row,col<n}"], "out[row,col] = 1");
     assert_eq!(message(&two, "rows", Split::by(2)), "kernel `loopy_kernel` has no iname `rows`; did you mean `row`?");
-    assert_eq!(message(&two, "x", Split::by(2)), "kernel `loopy_kernel` has no iname `x`; there are `col`, `row`");
-    assert_eq!(message(&two, "row", Split::by(0)), "iname `row` cannot be split by 0: the length is at least 1");
-    assert_eq!(message(&two, "row", Split::by(2).outer_name("n")), "`n` is a name in kernel `loopy_kernel` already; choose another one");
+    assert_eq!(message(&two, "x", Split::by(2)), "kernel `loopy_kernel` has no iname `x`; available: `col`, `row`");
+    assert_eq!(message(&two, "row", Split::by(0)), "iname `row` cannot be split by 0: the length must be at least 1");
+    assert_eq!(message(&two, "row", Split::by(2).outer_name("n")), "`n` is already a name in kernel `loopy_kernel`; choose another one");
     let tagged = tag_inames(&two, &"row:l.0".parse().unwrap()).unwrap();
     assert_eq!(message(&tagged, "row", Split::by(2)), "iname `row` is tagged `l.0` and cannot be split; split it first and tag its parts");
     assert!(split_iname(&tagged, "row", &Split::by(2).of_any_tag()).is_ok());
     assert_eq!(
         message(&two, "row", Split::by(2).inner(InameTag::Local(0)).inner(InameTag::Unroll)),
-        "iname `row_inner` is tagged `l.0` already and cannot be tagged `unr` too; untag it first"
+        "iname `row_inner` is already tagged `l.0` and cannot also be tagged `unr`; untag it first"
     );
     let call = kernel(&["{[i]: 0<=i<4}"], "[i]: out[i] = f([i]: a[i])");
     assert_eq!(
@@ -182,7 +182,7 @@ fn misuse_of_split_iname_is_named() {
     let nested = kernel(&["{[i]: 0<=i<n}", "{[j]: 0<=j<i}"], "a[i,j] = 1 {id=first}\nb[i,j] = 1 {id=second}");
     assert_eq!(
         message(&nested, "i", Split::by(2).within(parse::query("id:first").unwrap())),
-        "the bounds of `j` depend on `i`, and instructions inside and outside of the query use `j`; duplicate `j` for one of them first"
+        "the bounds of `j` depend on `i`, and instructions inside and outside the query use `j`; duplicate `j` for one of them first"
     );
 }
 
@@ -209,14 +209,14 @@ fn tags_are_given_by_name_pattern_and_text() {
 fn misuse_of_tag_inames_is_named() {
     let before = scale();
     let message = |text: &str| text.parse::<Tags>().and_then(|tags| tag_inames(&before, &tags)).unwrap_err().to_string();
-    assert_eq!(message("i"), "`i` says no tag: write `iname:tag`, such as `i:g.0`");
+    assert_eq!(message("i"), "`i` has no tag: write `iname:tag`, such as `i:g.0`");
     assert_eq!(
         message("i:g.x"),
-        "`g.x` is not a tag of an iname: use for, ord, unr, unr_hint, vec, ilp, ilp.seq, g.N, l.N, l.auto, or @name for one of your own"
+        "`g.x` is not an iname tag: use for, ord, unr, unr_hint, vec, ilp, ilp.seq, g.N, l.N, l.auto, or @name for a custom tag"
     );
-    assert_eq!(message("j:g.0"), "kernel `loopy_kernel` has no iname `j`; there is `i`");
-    assert_eq!(message("i:g.0, i:l.0"), "iname `i` is tagged `g.0` already and cannot be tagged `l.0` too; untag it first");
-    assert_eq!(untag_inames(&before, "j", &|_| true).unwrap_err().to_string(), "kernel `loopy_kernel` has no iname `j`; there is `i`");
+    assert_eq!(message("j:g.0"), "kernel `loopy_kernel` has no iname `j`; available: `i`");
+    assert_eq!(message("i:g.0, i:l.0"), "iname `i` is already tagged `g.0` and cannot also be tagged `l.0`; untag it first");
+    assert_eq!(untag_inames(&before, "j", &|_| true).unwrap_err().to_string(), "kernel `loopy_kernel` has no iname `j`; available: `i`");
 }
 
 #[test]
@@ -227,11 +227,11 @@ fn priorities_add_up_and_must_not_contradict_each_other() {
     assert_eq!(twice.priorities, BTreeSet::from([names(&["i", "j"]), names(&["j", "k"])]));
     assert_eq!(
         prioritize_loops(&twice, &names(&["k", "i"])).unwrap_err().to_string(),
-        "loops cannot nest as `i`, `j`, `k`, `i`: each is to be outside of the next one, by this and earlier priorities"
+        "loops cannot nest as `i`, `j`, `k`, `i`: this and earlier priorities put each outside the next"
     );
     assert_eq!(
         prioritize_loops(&before, &names(&["l"])).unwrap_err().to_string(),
-        "kernel `loopy_kernel` has no iname `l`; there are `i`, `j`, `k`"
+        "kernel `loopy_kernel` has no iname `l`; available: `i`, `j`, `k`"
     );
 }
 
@@ -243,19 +243,19 @@ fn assumptions_add_up_and_must_not_contradict_each_other() {
     assert_eq!(
         assume(&twice, "n <= 3").unwrap_err().to_string(),
         format!(
-            "kernel `loopy_kernel` assumes `{}` already; no values of the parameters fulfil `{}` too",
+            "kernel `loopy_kernel` already assumes `{}`; no values of the parameters also satisfy `{}`",
             twice.assumptions,
             Set::parse("{ : n <= 3}").unwrap()
         )
     );
     assert_eq!(
         assume(&once, "i <= 3").unwrap_err().to_string(),
-        "`i` is not a parameter of the domains of kernel `loopy_kernel`, so nothing can be assumed of it; there is `n`"
+        "`i` is not a parameter of the domains of kernel `loopy_kernel`, so nothing can be assumed about it; available: `n`"
     );
     assert!(assume(&once, "n *").is_err());
     assert_eq!(
         assume_set(&once, &Set::parse("{[n] : n >= 1}").unwrap()).unwrap_err().to_string(),
-        "an assumption is a set without dimensions, such as `{ : n >= 1}`, not `{ [n] : n >= 1 }`"
+        "an assumption must be a set without dimensions, such as `{ : n >= 1}`, not `{ [n] : n >= 1 }`"
     );
 }
 
@@ -273,7 +273,7 @@ fn fixed_parameters_are_gone_from_domains_shapes_and_arguments() {
 fn misuse_of_fix_parameters_is_named() {
     let before = assume(&scale(), "n >= 4").unwrap();
     let message = |name: &str, value: Fixed| fix_parameters(&before, &BTreeMap::from([(name.into(), value)])).unwrap_err().to_string();
-    assert_eq!(message("m", Fixed::Int(3)), "kernel `loopy_kernel` has no parameter and no number as argument `m`; there is `n`");
+    assert_eq!(message("m", Fixed::Int(3)), "kernel `loopy_kernel` has no parameter or scalar argument `m`; available: `n`");
     assert_eq!(message("a", Fixed::Int(3)), "`a` is an array of kernel `loopy_kernel`, which cannot be fixed");
     assert_eq!(message("i", Fixed::Int(3)), "`i` is an iname of kernel `loopy_kernel`, which cannot be fixed");
     assert_eq!(message("n", Fixed::Float(2.5)), "`n` bounds a loop or has an integer type, so it must be fixed to an integer, not to 2.5");
@@ -312,16 +312,19 @@ fn inames_whose_bounds_depend_on_others_cannot_be_chunked() {
     assert_eq!(
         chunk_iname(&triangle, "i", &Split::by(2)).unwrap_err().to_string(),
         format!(
-            "iname `i` cannot be divided into chunks: its values in `{}` are not those from one bound to another that depend on parameters alone",
+            "iname `i` cannot be divided into chunks: its values in `{}` are not a contiguous range whose bounds depend only on parameters",
             triangle.domains[0]
         )
     );
     assert!(chunk_iname(&kernel(&["{[i]: 0<=i<n}", "{[j]: 0<=j<i}"], "out[i,j] = 1"), "i", &Split::by(2)).is_err());
     assert_eq!(
         chunk_iname(&scale(), "i", &Split::by(0)).unwrap_err().to_string(),
-        "iname `i` cannot be split by 0: the length is at least 1"
+        "iname `i` cannot be split by 0: the length must be at least 1"
     );
-    assert_eq!(chunk_iname(&scale(), "x", &Split::by(2)).unwrap_err().to_string(), "kernel `loopy_kernel` has no iname `x`; there is `i`");
+    assert_eq!(
+        chunk_iname(&scale(), "x", &Split::by(2)).unwrap_err().to_string(),
+        "kernel `loopy_kernel` has no iname `x`; available: `i`"
+    );
 }
 
 #[test]
@@ -354,18 +357,18 @@ fn misuse_of_join_inames_is_named() {
     assert_eq!(
         message(&square, Join::of(["i", "j"])),
         format!(
-            "iname `j` has no constant number of values in `{}`; only the first of joined inames, which varies slowest, may have none",
+            "iname `j` does not have a constant number of values in `{}`; only the first of the joined inames, which varies slowest, may have a variable number",
             square.domains[0]
         )
     );
-    assert_eq!(message(&square, Join::of(["i", "i"])), "iname `i` is to be joined with itself");
+    assert_eq!(message(&square, Join::of(["i", "i"])), "iname `i` cannot be joined with itself");
     assert_eq!(message(&square, Join::of([] as [&str; 0])), "no inames to join were given");
     let apart = kernel(&["{[i]: 0<=i<4}", "{[j]: 0<=j<4}"], "out[i,j] = 1");
     assert_eq!(message(&apart, Join::of(["i", "j"])), "inames `i` and `j` are in different domains and cannot be joined");
     let partly = kernel(&["{[i,j]: 0<=i,j<4}"], "a[i] = 1 {id=row, inames=i}\nout[i,j] = 1 {id=all}");
     assert_eq!(
         message(&partly, Join::of(["i", "j"])),
-        "instruction `row` is within `i` but not within `j`; inames that are replaced together must be used together"
+        "instruction `row` runs in `i` but not in `j`; inames that are replaced together must be used together"
     );
     let reduced = kernel(&["{[i,j]: 0<=i,j<4}"], "out[i] = sum(j, a[i,j])");
     assert_eq!(
@@ -393,8 +396,8 @@ fn misuse_of_map_domain_is_named() {
     assert_eq!(message(&many), format!("`{many}` does not pair each value of `i` with one of `k` and back"));
     let part = relation("{[i] -> [k]: k = i and i < 3}");
     assert_eq!(message(&part), format!("`{part}` leaves out points of the domain `{}`", before.domains[0]));
-    assert_eq!(message(&relation("{[x] -> [k]: k = x}")), "kernel `loopy_kernel` has no iname `x`; there are `i`, `j`");
-    assert_eq!(message(&relation("{[i] -> [a]: a = i}")), "`a` is a name in kernel `loopy_kernel` already; choose another one");
+    assert_eq!(message(&relation("{[x] -> [k]: k = x}")), "kernel `loopy_kernel` has no iname `x`; available: `i`, `j`");
+    assert_eq!(message(&relation("{[i] -> [a]: a = i}")), "`a` is already a name in kernel `loopy_kernel`; choose another one");
     let prioritized = prioritize_loops(&before, &names(&["i", "j"])).unwrap();
     assert_eq!(
         map_domain(&prioritized, &relation("{[i] -> [k]: k = i}")).unwrap_err().to_string(),
@@ -433,8 +436,8 @@ fn duplicated_inames_run_over_the_same_values() {
 #[test]
 fn misuse_of_duplicate_inames_is_named() {
     let message = |duplicate: Duplicate| duplicate_inames(&two_loops(), &duplicate).unwrap_err().to_string();
-    assert_eq!(message(Duplicate::of(["k"])), "kernel `loopy_kernel` has no iname `k`; there are `i`, `j`");
-    assert_eq!(message(Duplicate::of(["i"]).named(["j"])), "`j` is a name in kernel `loopy_kernel` already; choose another one");
+    assert_eq!(message(Duplicate::of(["k"])), "kernel `loopy_kernel` has no iname `k`; available: `i`, `j`");
+    assert_eq!(message(Duplicate::of(["i"]).named(["j"])), "`j` is already a name in kernel `loopy_kernel`; choose another one");
     assert_eq!(
         message(Duplicate::of(["i", "j"]).named(["k"])),
         "2 inames are duplicated, but 1 names were given for the copies; give one for each"
@@ -480,18 +483,18 @@ fn what_else_a_domain_has_depends_on_the_iname_that_is_left() {
 fn misuse_of_rename_inames_is_named() {
     let before = kernel(&["{[i,k,l]: 0<=i<n and 0<=k<n and 0<=l<m}"], "a[i] = 1 {id=first}\nb[k] = 1 {id=second}\nc[i,l] = 1 {id=third}");
     let message = |old: &[&str], new: &str, rename: Rename| rename_inames(&before, &names(old), new, &rename).unwrap_err().to_string();
-    assert_eq!(message(&["x"], "y", Rename::default()), "kernel `loopy_kernel` has no iname `x`; there are `i`, `k`, `l`");
-    assert_eq!(message(&["i"], "i", Rename::default()), "`i` is among the inames that are renamed to `i`");
-    assert_eq!(message(&["k"], "i", Rename::default()), "`i` is a name in kernel `loopy_kernel` already; choose another one");
-    assert_eq!(message(&["k"], "a", Rename::default().existing_ok()), "`a` is a name in kernel `loopy_kernel` already; choose another one");
+    assert_eq!(message(&["x"], "y", Rename::default()), "kernel `loopy_kernel` has no iname `x`; available: `i`, `k`, `l`");
+    assert_eq!(message(&["i"], "i", Rename::default()), "`i` cannot be renamed to itself");
+    assert_eq!(message(&["k"], "i", Rename::default()), "`i` is already a name in kernel `loopy_kernel`; choose another one");
+    assert_eq!(message(&["k"], "a", Rename::default().existing_ok()), "`a` is already a name in kernel `loopy_kernel`; choose another one");
     assert_eq!(message(&["i", "l"], "x", Rename::default()), "instruction `third` uses both `i` and `l`, which cannot become one iname");
     let apart = kernel(&["{[i]: 0<=i<n}", "{[k]: 0<=k<m}"], "a[i] = 1\nb[k] = 1");
     assert_eq!(
         rename_iname(&apart, "k", "i", &Rename::default().existing_ok()).unwrap_err().to_string(),
-        format!("`k` and `i` do not run over the same values: `{}` against `{}`", apart.domains[1], apart.domains[0])
+        format!("`k` and `i` do not run over the same values: `{}` versus `{}`", apart.domains[1], apart.domains[0])
     );
     let batches = BTreeMap::from([("x".into(), names(&["i"])), ("y".into(), names(&["i"]))]);
-    assert_eq!(rename_inames_in_batch(&before, &batches).unwrap_err().to_string(), "`i` is to be renamed to `x` and to `y`");
+    assert_eq!(rename_inames_in_batch(&before, &batches).unwrap_err().to_string(), "`i` cannot be renamed to both `x` and `y`");
 }
 
 #[test]
@@ -504,7 +507,7 @@ fn unused_inames_leave_the_domains_and_used_bounds_stay() {
     assert_eq!(remove_unused_inames(&before, Some(&names(&["l"]))).unwrap().inames.len(), 3);
     assert_eq!(
         remove_unused_inames(&before, Some(&names(&["x"]))).unwrap_err().to_string(),
-        "kernel `loopy_kernel` has no iname `x`; there are `i`, `j`, `k`, `l`"
+        "kernel `loopy_kernel` has no iname `x`; available: `i`, `j`, `k`, `l`"
     );
 }
 
@@ -532,7 +535,7 @@ fn split_reductions_nest_in_both_ways() {
     assert_eq!(split_reduction_inward(&before, &names(&["i", "j", "k"]), &all).unwrap(), before);
     assert_eq!(
         split_reduction_inward(&before, &names(&["l"]), &all).unwrap_err().to_string(),
-        "kernel `loopy_kernel` has no iname `l`; there are `i`, `j`, `k`"
+        "kernel `loopy_kernel` has no iname `l`; available: `i`, `j`, `k`"
     );
 }
 
@@ -561,8 +564,8 @@ fn instructions_move_into_and_out_of_inames_that_they_do_not_use() {
     assert_eq!(within(&inside, "one"), ["i", "j"]);
     assert_eq!(remove_inames_from_insn(&inside, &names(&["j"]), &query).unwrap().as_written(), before.as_written());
     let message = |iname: &str| remove_inames_from_insn(&before, &names(&[iname]), &query).unwrap_err().to_string();
-    assert_eq!(message("j"), "instruction `one` is not within `j`");
-    assert_eq!(message("i"), "instruction `one` uses `i`, so it must stay within it");
+    assert_eq!(message("j"), "instruction `one` does not run in `j`");
+    assert_eq!(message("i"), "instruction `one` uses `i`, so it must run in it");
     assert_eq!(set_instruction_priority(&before, &query, 7).instructions[0].priority, 7);
     assert!(tag_instructions(&before, &"mine".into(), &query).instructions[0].tags.contains("mine"));
 }

@@ -180,7 +180,7 @@ fn queries_are_read_and_match() {
         ("id:", "line 1, column 4: expected a name or a pattern with `*` and `?`, found the end\n  id:\n     ^"),
         (
             "tags:a",
-            "line 1, column 1: a query has no `tags:` (did you mean `tag:`?); it has `id:`, `tag:`, `writes:`, `reads:`, `iname:`, `in_kernel:`\n  tags:a\n  ^^^^",
+            "line 1, column 1: queries have no field `tags:` (did you mean `tag:`?); the fields are `id:`, `tag:`, `writes:`, `reads:`, `iname:`, `in_kernel:`\n  tags:a\n  ^^^^",
         ),
         ("id:a id:b", "line 1, column 6: expected `and`, `or` or the end, found `id:b`\n  id:a id:b\n       ^^^^"),
         ("(id:a", "line 1, column 6: expected `)`, found the end\n  (id:a\n       ^"),
@@ -195,33 +195,33 @@ fn queries_are_read_and_match() {
 fn mistakes_show_the_line_and_the_place() {
     for (text, error) in [
         ("a = 1\nb[i = 2\n", "line 2, column 2: `[` has no closing `]`\n  b[i = 2\n   ^"),
-        ("b = 2)", "line 1, column 6: `)` closes nothing\n  b = 2)\n       ^"),
-        ("a += 1", "line 1, column 3: there is no `+=`: write `a = a + b`\n  a += 1\n    ^^"),
+        ("b = 2)", "line 1, column 6: unmatched `)`\n  b = 2)\n       ^"),
+        ("a += 1", "line 1, column 3: `+=` is not supported: write `a = a + b`\n  a += 1\n    ^^"),
         ("a + b", "line 1, column 1: `a + b` is not an instruction: expected `variable = expression`, or a call\n  a + b\n  ^^^^^"),
         (
             "f(x) = 3  # why",
-            "line 1, column 1: `f(x)` is not a place to write to: the left side is a variable, an element `a[i]`, a part `[i]: a[i]` or a field `p.x`\n  f(x) = 3  # why\n  ^^^^",
+            "line 1, column 1: cannot assign to `f(x)`: the left side must be a variable, an element `a[i]`, a part `[i]: a[i]` or a field `p.x`\n  f(x) = 3  # why\n  ^^^^",
         ),
         (
             "a, b = 3",
-            "line 1, column 8: several left sides take their values from one call or one reduction such as `argmax`, but `3` is neither\n  a, b = 3\n         ^",
+            "line 1, column 8: several left sides need a single call, or a single reduction such as `argmax`, on the right side, but `3` is neither\n  a, b = 3\n         ^",
         ),
-        ("a = 1 {ids=3}", "line 1, column 8: there is no option `ids` (did you mean `id`?)\n  a = 1 {ids=3}\n         ^^^"),
+        ("a = 1 {ids=3}", "line 1, column 8: unknown option `ids` (did you mean `id`?)\n  a = 1 {ids=3}\n         ^^^"),
         (
             "a = 1 {priority=x}",
-            "line 1, column 17: option `priority` takes an integer of 32 bits, found `x`\n  a = 1 {priority=x}\n                  ^",
+            "line 1, column 17: option `priority` takes a 32-bit integer, found `x`\n  a = 1 {priority=x}\n                  ^",
         ),
         (
             "a = 1 {mem_kind=local}",
-            "line 1, column 8: option `mem_kind` cannot be given here: it is of barriers alone\n  a = 1 {mem_kind=local}\n         ^^^^^^^^",
+            "line 1, column 8: option `mem_kind` cannot be given here: it applies only to barriers\n  a = 1 {mem_kind=local}\n         ^^^^^^^^",
         ),
         (
             "with {id=a}\nend",
-            "line 1, column 7: option `id` cannot be given in a `with` block: it is of one instruction\n  with {id=a}\n        ^^",
+            "line 1, column 7: option `id` cannot be given in a `with` block: it belongs to a single instruction\n  with {id=a}\n        ^^",
         ),
         (
             "f(x) {atomic}",
-            "line 1, column 7: option `atomic` cannot be given here: it is of an assignment with one left side\n  f(x) {atomic}\n        ^^^^^^",
+            "line 1, column 7: option `atomic` cannot be given here: it applies only to an assignment with one left side\n  f(x) {atomic}\n        ^^^^^^",
         ),
         (
             "a = 1 {nosync=b@here}",
@@ -236,7 +236,7 @@ fn mistakes_show_the_line_and_the_place() {
         ("for i\na = 1", "line 1, column 1: `for` has no closing `end`\n  for i\n  ^^^^^"),
         ("for\nend", "line 1, column 4: expected the name of an iname, found the end\n  for\n     ^"),
         ("for i:\nend", "line 1, column 6: expected `,` or the end of the line, found `:`\n  for i:\n       ^"),
-        ("end", "line 1, column 1: `end` closes nothing\n  end\n  ^^^"),
+        ("end", "line 1, column 1: unmatched `end`\n  end\n  ^^^"),
         ("for i\nelse\nend", "line 2, column 1: `else` needs an `if` block around it, but the innermost block is `for`\n  else\n  ^^^^"),
         (
             "if a\nelse\nelif b\nend",
@@ -247,9 +247,9 @@ fn mistakes_show_the_line_and_the_place() {
             "... gbarier",
             "line 1, column 5: expected `gbarrier`, `lbarrier`, `nop` or `c` after `...` (did you mean `gbarrier`?), found `gbarier`\n  ... gbarier\n      ^^^^^^^",
         ),
-        ("f(x) := x\nf := 2", "line 2, column 1: substitution rule `f` is there already\n  f := 2\n  ^"),
-        ("f(x, x) := x", "line 1, column 1: parameter `x` is there already\n  f(x, x) := x\n  ^^^^^^^"),
-        ("f(x) := x {id=a}", "line 1, column 11: a substitution rule has no options\n  f(x) := x {id=a}\n            ^^^^^^"),
+        ("f(x) := x\nf := 2", "line 2, column 1: substitution rule `f` already exists\n  f := 2\n  ^"),
+        ("f(x, x) := x", "line 1, column 1: parameter `x` already exists\n  f(x, x) := x\n  ^^^^^^^"),
+        ("f(x) := x {id=a}", "line 1, column 11: a substitution rule takes no options\n  f(x) := x {id=a}\n            ^^^^^^"),
         (
             "<flaot32> x = 1",
             "line 1, column 2: `flaot32` is not a type (did you mean `float32`?): use a NumPy name such as `float32` or `int64`\n  <flaot32> x = 1\n   ^^^^^^^",
@@ -262,7 +262,7 @@ fn mistakes_show_the_line_and_the_place() {
 
 #[test]
 fn many_nested_blocks_are_refused() {
-    assert!(message(&"for i\n".repeat(1000)).contains("more than 100 blocks are inside each other"));
+    assert!(message(&"for i\n".repeat(1000)).contains("blocks are nested more than 100 levels deep"));
 }
 
 #[test]

@@ -123,7 +123,7 @@ fn an_index_out_of_bounds_names_array_index_and_limit() {
     let program = kernel("{[i]: 0<=i<n}", "out[i] = a[k[i]]", &[("a, out", "float64"), ("k", "int32")]);
     let given = [("n", vec![Number::Int(1)]), ("a", floats(&[1.0])), ("out", floats(&[0.0])), ("k", vec![Number::Int(-1)])];
     let message = meaning(&program, &given).unwrap_err().to_string();
-    assert_eq!(message, "instruction `insn`: index -1 on axis 0 of `a` is outside 0 to 1, which is not included");
+    assert_eq!(message, "instruction `insn`: index -1 on axis 0 of `a` is out of bounds for length 1");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Where the elements of arrays lie.
+//! Memory layout of arrays.
 
 use parloop_loop::Name;
 use parloop_loop::fold;
@@ -80,16 +80,16 @@ fn one_axis_needs_no_length() {
 #[test]
 fn what_is_no_layout_says_why() {
     let message = |layout: Layout| layout.place(&"a".into(), &[Expr::int(0), Expr::int(0)]).unwrap_err().to_string();
-    assert_eq!(message(Layout::c_order(Shape::Auto)), "array `a`: its number of axes is not known; give it a shape");
+    assert_eq!(message(Layout::c_order(Shape::Auto)), "array `a`: the number of axes is unknown; give it a shape");
     assert_eq!(
         message(Layout { dim_tags: vec![nested(1, 1), nested(0, 1)], ..Layout::c_order(Shape::Unknown) }),
-        "array `a`: the length of axis 1 is needed and not known; give it a shape, or strides"
+        "array `a`: the length of axis 1 is needed but unknown; give it a shape, or strides"
     );
-    assert_eq!(message(layout(&[3, 3], vec![nested(0, 1)])), "array `a` has 2 axes by its shape, but 1 axes are described");
+    assert_eq!(message(layout(&[3, 3], vec![nested(0, 1)])), "array `a` has 2 axes in its shape, but 1 dim tags");
     assert_eq!(message(layout(&[3], vec![])), "array `a` has 1 axes, but is used with 2 indices");
     assert_eq!(
         message(layout(&[4, 4], vec![DimTag::Vector, DimTag::Vector])),
-        "array `a` has two vector axes, 0 and 1; tag one of them otherwise"
+        "array `a` has two vector axes, 0 and 1; tag one of them differently"
     );
     assert_eq!(
         message(layout(&[5, 4], vec![DimTag::Vector, nested(0, 1)])),
@@ -97,11 +97,11 @@ fn what_is_no_layout_says_why() {
     );
     assert_eq!(
         message(layout(&[4, 4], vec![DimTag::Vector, DimTag::Stride(Stride::Fixed(Expr::int(6)))])),
-        "array `a`: the stride `6` of axis 1 is not a multiple of the vector's 4 numbers"
+        "array `a`: the stride `6` of axis 1 is not a multiple of the vector width, 4"
     );
     assert_eq!(
         message(layout(&[4, 4], vec![nested(0, 1), nested(0, 1)])),
-        "array `a`: axes 0 and 1 both have nesting level 0; levels are 0, 1, … each once"
+        "array `a`: axes 0 and 1 both have nesting level 0; use each of the levels 0, 1, … once"
     );
 }
 

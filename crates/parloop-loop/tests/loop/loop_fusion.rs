@@ -1,4 +1,4 @@
-//! Which loops can become one, and that the fused kernel touches the same elements.
+//! Which loops can be fused, and that the fused kernel accesses the same elements.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -106,19 +106,13 @@ fn groups_have_names_that_are_free() {
 #[test]
 fn misuse_of_loop_fusion_is_named() {
     let nest = kernel("{[i,j]: 0<=i,j<n}", "a[i,j] = 1");
-    assert_eq!(
-        groups(&nest, &["i", "j"]).unwrap_err(),
-        "`i` and `j` can be nested within one another, as instruction `insn` does, so they cannot be fused"
-    );
-    assert_eq!(groups(&nest, &["k"]).unwrap_err(), "kernel `loopy_kernel` has no iname `k`; there are `i`, `j`");
+    assert_eq!(groups(&nest, &["i", "j"]).unwrap_err(), "`i` and `j` are nested around instruction `insn`, so they cannot be fused");
+    assert_eq!(groups(&nest, &["k"]).unwrap_err(), "kernel `loopy_kernel` has no iname `k`; available: `i`, `j`");
     let mixed = kernel("{[i,j]: 0<=i,j<n}", "a[i] = sum(j, b[i,j])");
     assert_eq!(
         groups(&mixed, &["i", "j"]).unwrap_err(),
-        "`j` is the iname of a reduction and `i` is that of a loop; fuse reductions and loops one after the other"
+        "`j` is a reduction iname and `i` is a loop; fuse reductions and loops separately"
     );
     let circle = kernel("{[i,j]: 0<=i,j<n}", "a[i] = 1\nb[j] = 1\nc[i] = 1");
-    assert_eq!(
-        groups(&circle, &["i", "j"]).unwrap_err(),
-        "the loops `i`, `j` depend on each other in a circle, so none of them can come first"
-    );
+    assert_eq!(groups(&circle, &["i", "j"]).unwrap_err(), "the loops `i`, `j` form a dependency cycle, so none of them can come first");
 }

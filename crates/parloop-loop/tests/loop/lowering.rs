@@ -205,7 +205,7 @@ fn two_classes_of_one_name_are_refused() {
     let kernel = KernelBuilder::new().name("kick").domain("{[i]: 0<=i<n}").instructions("p.x[i] = q.x[i]");
     let kernel = kernel.data(Data::object("p").dtype(particle("/* one */"))).data(Data::object("q").dtype(particle("/* two */")));
     let error = kernel.rest().build().unwrap().generate(Target::C).unwrap_err().to_string();
-    assert_eq!(error, "two different classes of objects are named `P`; their functions in C would be the same: give one another name");
+    assert_eq!(error, "two different classes of objects are named `P`; their C functions would have the same names; rename one of them");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Tests of the loop compiler, one module an area, in one binary.
+//! Tests of the loop compiler, one module per area, in one binary.
 
 mod barriers;
 mod c_functions;

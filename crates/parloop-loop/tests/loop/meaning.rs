@@ -47,8 +47,7 @@ fn a_recurrence_is_not_run_by_work_groups() {
     let found = refusal(&["{[i]: 1<=i<64}"], "a[i] = a[i-1] + 1", "a: 64", &["tag_inames i=g.0"]);
     assert_eq!(
         found,
-        "race: instruction `insn`: `i = 1` writes `a[1]`, which `i = 2` reads; a parallel `i` loses that order; run it as a loop, give each \
-         instance elements of its own, make the update atomic, or silence write_race(insn)"
+        "race: instruction `insn`: `i = 1` writes `a[1]`, which `i = 2` reads; running `i` in parallel does not keep that order; run it sequentially, let each instance write its own elements, make the update atomic, or silence write_race(insn)"
     );
 }
 
@@ -56,7 +55,7 @@ fn a_recurrence_is_not_run_by_work_groups() {
 fn loops_that_carry_a_diagonal_are_not_interchanged() {
     let found = refusal(&["{[i,j]: 1<=i<8 and 0<=j<7}"], "a[i,j] = a[i-1,j+1] + 1", "a: 8, 8", &["prioritize_loops [j, i]"]);
     assert!(found.starts_with("lost order: instruction `insn`: `i = 1, j = "), "{found}");
-    assert!(found.contains("the loop over `j` runs the second one first"), "{found}");
+    assert!(found.contains("the loop over `j` runs the second instance first"), "{found}");
     assert_eq!(accepted(&["{[i,j]: 1<=i<8 and 0<=j<7}"], "a[i,j] = a[i-1,j] + 1", "a: 8, 8", &["prioritize_loops [j, i]"]).len(), 0);
 }
 
@@ -74,7 +73,7 @@ fn loops_that_run_in_opposite_directions_are_not_fused() {
 fn the_parts_of_a_split_recurrence_stay_in_order() {
     let steps = ["split_iname i 8", "prioritize_loops [i_inner, i_outer]"];
     let found = refusal(&["{[i]: 1<=i<64}"], "a[i] = a[i-1] + 1", "a: 64", &steps);
-    assert!(found.contains("the loop over `i_inner` runs the second one first"), "{found}");
+    assert!(found.contains("the loop over `i_inner` runs the second instance first"), "{found}");
     assert_eq!(accepted(&["{[i]: 1<=i<64}"], "a[i] = a[i-1] + 1", "a: 64", &steps[..1]).len(), 0);
 }
 
@@ -84,7 +83,7 @@ fn scatters_through_data_have_a_barrier_between_turns_and_a_doubt() {
     let generated = program.unwrap().generate(Target::C).unwrap();
     assert_eq!(generated.schedule.to_string(), "launch loopy_kernel\n  for t\n    barrier local, global memory\n    run insn\n");
     let doubts: Vec<String> = generated.doubts.iter().map(ToString::to_string).collect();
-    assert_eq!(doubts, ["instances of `insn` may touch the same elements of `x` in another order along `l`"]);
+    assert_eq!(doubts, ["instances of `insn` may access the same elements of `x` in a different order along `l`"]);
 }
 
 #[test]
@@ -104,14 +103,14 @@ fn a_value_stands_only_where_it_was_assigned() {
     let text = "v[i] = 2*a[i] {id=set}\na[k] = 0 {id=clear, dep=set}\nb[j] = v[j] {id=get, dep=set:clear}";
     let domains = ["{[i]: 0<=i<8}", "{[j]: 0<=j<8}", "{[k]: 0<=k<8}"];
     let found = refusal(&domains, text, "v, a, b: 8", &["assignment_to_subst v"]);
-    assert!(found.contains("`clear` writes `a`, of which `set` makes `v`, between the assignment and its use"), "{found}");
+    assert!(found.contains("`clear` writes `a`, from which `set` computes `v`, between the assignment and its use"), "{found}");
 }
 
 #[test]
 fn a_recurrence_is_not_reversed() {
     let reverse = ["map_domain \"{[i] -> [k]: k = 63 - i}\""];
     let found = refusal(&["{[i]: 0<=i<64}"], "x[i+1] = x[i] + b[i]", "x: 65; b: 64", &reverse);
-    assert!(found.contains("the loop over `k` runs the second one first"), "{found}");
+    assert!(found.contains("the loop over `k` runs the second instance first"), "{found}");
     assert_eq!(accepted(&["{[i]: 0<=i<64}"], "x[i+1] = b[i]", "x: 65; b: 64", &reverse).len(), 0);
 }
 
@@ -155,10 +154,10 @@ fn an_instruction_that_goes_on_from_what_it_wrote_stays_in_its_loops() {
     let domain = ["{[i,j]: 0<=i<4 and 0<=j<8}"];
     let steps = ["remove_inames_from_insn i s"];
     let found = refusal(&domain, "y[j] = 3*y[j] {id=s, inames=i:j}", "y: 8", &steps);
-    assert!(found.contains("instruction `s` reads `y`, which it writes"), "{found}");
+    assert!(found.contains("instruction `s` reads `y`, which it also writes"), "{found}");
     let behind_a_rule = ["extract_subst old \"y[u]\" [u]", steps[0]];
     let found = refusal(&domain, "y[j] = 3*y[j] {id=s, inames=i:j}", "y: 8", &behind_a_rule);
-    assert!(found.contains("instruction `s` reads `y`, which it writes"), "{found}");
+    assert!(found.contains("instruction `s` reads `y`, which it also writes"), "{found}");
     assert_eq!(accepted(&domain, "y[j] = 3*x[j] {id=s, inames=i:j}", "x, y: 8", &steps).len(), 0);
 }
 
@@ -189,7 +188,7 @@ fn an_iname_does_not_bring_the_constraints_of_another_to_an_instruction() {
     let domains = ["{[i,j]: 0<=i,j<8 and i-1<=j<=i+1}", "{[k]: 0<=k<8}", "{[l]: 0<=l<8}"];
     let steps = ["rename_iname l j existing_ok=True", "rename_iname i k existing_ok=True"];
     let found = refusal(&domains, "z[l, k] = 1 {id=s}", "z: 8, 8", &steps);
-    assert!(found.contains("with `k` in the place of `i`, instruction `s` would run for"), "{found}");
+    assert!(found.contains("with `k` in place of `i`, instruction `s` would run for"), "{found}");
     assert_eq!(accepted(&domains[1..], "z[l, k] = 1 {id=s}\ny[k] = 2", "z: 8, 8; y: 8", &["rename_iname k i"]).len(), 0);
 }
 
@@ -198,18 +197,18 @@ fn a_scan_has_all_steps_and_steady_summands() {
     let scan = ["realize_reduction force_scan=True"];
     let domains = ["{[i]: 0<=i<9 and i mod 2 = 0}", "{[r]: 0<=r<=i}"];
     let found = refusal(&domains, "y[i] = sum(r, x[r])", "x, y: 9", &scan);
-    assert!(found.contains("`i` leaves out values in between"), "{found}");
+    assert!(found.contains("`i` has gaps"), "{found}");
     let domains = ["{[i]: 0<=i<9}", "{[r]: 0<=r<=i}"];
     let text = "y[i] = sum(r, x[r//2 + 1]) {id=s}\nx[i + 1] = 1 {id=t, dep=s}";
     let found = refusal(&domains, text, "x, y: 10", &scan);
-    assert!(found.contains("`t` changes what it reduces from one value of `i` to the next"), "{found}");
+    assert!(found.contains("`t` changes its operand from one value of `i` to the next"), "{found}");
     assert_eq!(accepted(&domains, "y[i] = sum(r, x[r//2 + 1])", "x, y: 10", &scan).len(), 0);
 }
 
 #[test]
 fn lanes_do_not_scatter_through_data() {
     let found = refusal(&["{[i]: 0<=i<4}"], "x[p[i]] = x[i] + 1 {id=s}", "x: 8; p: 4", &["tag_inames i=vec"]);
-    assert!(found.contains("a parallel `i` loses that order"), "{found}");
+    assert!(found.contains("running `i` in parallel does not keep that order"), "{found}");
 }
 
 #[test]
@@ -262,7 +261,7 @@ fn a_limit_of_a_loop_gets_no_axis() {
     let text = "<int64>e = x[i] % 4 {id=set}\ny[i] = y[i] + k {id=add, dep=set, inames=i:k}";
     for steps in [&["privatize_temporaries_with_inames [i] e"][..], &["split_iname i 4 inner_tag=vec"]] {
         let found = refusal(&domains, text, "x, y: 8", steps);
-        assert!(found.contains("is a limit of the loop over `k`, which is one number"), "{found}");
+        assert!(found.contains("is a bound of the loop over `k`, which is a single number"), "{found}");
     }
 }
 
@@ -369,14 +368,14 @@ fn an_empty_sum_has_a_value_whatever_is_done_to_its_inames() {
     }
     let found =
         refusal(&["{[i,j]: 0<=i<5 and 0<=j<i}"], "o[i] = sum(j, a[j])", data, &["tag_inames i=l.0", "realize_reduction force_scan=True"]);
-    assert!(found.contains("each value of `i` must add one point, from the first on"), "{found}");
+    assert!(found.contains("each value of `i` must add one point, starting with the first"), "{found}");
 }
 
 #[test]
 fn a_reduction_inside_another_one_has_an_iname_of_its_own() {
     let nested = KernelBuilder::new().domain("{[i,j]: 0<=i,j<5}").instructions("o[i] = sum(j, sum(j, a[j])*a[j])").rest().build();
     let message = nested.unwrap_err().to_string();
-    assert_eq!(message, "instruction `insn` reduces over `j`, but is within that iname too; reduce over another one");
+    assert_eq!(message, "instruction `insn` reduces over `j`, but also runs in that iname; reduce over another one");
     let a = [1, 2, 3, 4, 5];
     let data = "a, o: 5";
     // A rule that reduces over what it is given, or is called in a reduction over the same iname.
@@ -397,11 +396,11 @@ fn a_reduction_inside_another_one_has_an_iname_of_its_own() {
     let text = "<>t[j] = sum(k, a[k]*j) {id=t}\no[k] = t[k]*a[k] {dep=t}";
     let program = transformed(&domains[..1], text, data, &["assignment_to_subst t"]).unwrap();
     assert_eq!(ran(&program, &a, &[-1; 5]), [0, 30, 90, 180, 300]);
-    // Two calls of one rule, one inside of the other, cannot both have it.
+    // Two calls of one rule, one inside the other, cannot both have it.
     let text = "f(x) := sum(j, a[j]*x)\no[i] = f(f(i))";
     let twice = KernelBuilder::new().domain("{[i]: 0<=i<5}").domain("{[j]: 0<=j<5}").instructions(text).rest().build();
     let message = twice.unwrap_err().to_string();
-    assert!(message.contains("but is within that iname too; reduce over another one"), "{message}");
+    assert!(message.contains("but also runs in that iname; reduce over another one"), "{message}");
 }
 
 #[test]
@@ -584,8 +583,7 @@ fn an_update_in_no_order_is_not_done_again_for_each_value_of_an_iname() {
     ] {
         let domains = if instruction.contains('k') { &["{[i]: 0<=i<8}", "{[j]: 0<=j<3}", "{[k]: 0<=k<2}"][..] } else { &domains };
         let found = refusal(domains, &format!("{instruction}\nc[j] = 1"), "a, b, c: 8", &["add_inames_to_insn j s"]);
-        let expected = "add_inames_to_insn: instruction `s` changes what it reads, under a condition, atomically, or where only the data knows, so it \
-                        cannot be done again for each value of `j`";
+        let expected = "add_inames_to_insn: instruction `s` updates what it reads, conditionally, atomically, or in a way that depends on the data, so it cannot be repeated for each value of `j`";
         assert_eq!(found, expected, "{instruction}");
     }
 }

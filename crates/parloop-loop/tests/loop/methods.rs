@@ -1,4 +1,4 @@
-//! Programs by methods: chains of transformations, and calls with what Rust has at hand.
+//! Programs by methods: chains of transformations, and calls with Rust values.
 
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::error::LoopError;
@@ -47,14 +47,14 @@ fn a_chain_of_methods_gives_the_same_numbers_from_arrays_of_the_host() {
 #[test]
 fn a_method_says_what_its_transformation_says() {
     let error = named("rows").split_iname("i", Split::by(0)).unwrap_err();
-    assert_eq!(error.to_string(), "iname `i` cannot be split by 0: the length is at least 1");
+    assert_eq!(error.to_string(), "iname `i` cannot be split by 0: the length must be at least 1");
     assert!(matches!(error, LoopError::Transform(TransformError::Split(SplitError::Length { length: 0, .. }))), "{error:?}");
 }
 
 #[test]
 fn of_two_entry_points_none_is_chosen() {
     let both = named("one").merge(&named("two")).unwrap();
-    let message = "the program has several kernels, `one`, `two`; say which one";
+    let message = "the program has several kernels, `one`, `two`; specify one";
     assert_eq!(both.tag_inames("i:g.0").unwrap_err().to_string(), message);
     let error = both.compile(&contexts()[0]).unwrap_err();
     assert_eq!(error.to_string(), message);
@@ -66,7 +66,7 @@ fn an_array_of_another_shape_is_refused_before_anything_runs() {
     let executable = named("rows").compile(context).unwrap();
     let (a, mut out) = (vec![1.0; 6], vec![7.0; 4]);
     let error = executable.call(loop_args! { a: (&a, [3, 2]), c: 1.0, out: &mut out }).unwrap_err();
-    assert_eq!(error.to_string(), "kernel `rows`: argument `out` has shape [4], but [3] is needed");
+    assert_eq!(error.to_string(), "kernel `rows`: argument `out` has shape [4], but must have shape [3]");
     assert_eq!(out, [7.0; 4]);
     let error = executable.call(loop_args! { a: (&a, [3, 2]), c: 1.0, c: 2.0, out: &mut out }).unwrap_err();
     assert_eq!(error.to_string(), "kernel `rows`: argument `c` was given twice");

@@ -127,7 +127,7 @@ fn corners_of_a_star_are_fetched_only_when_asked_for() {
     let star = kernel("{[i, j]: 2<=i,j<10}", "b[i, j] = a[i-2, j] + a[i, j] + a[i+2, j] + a[i, j-2] + a[i, j+2] {id=use}");
     let error = add_prefetch(&star, &prefetch("a", &["j"])).unwrap_err().to_string();
     assert!(error.starts_with("fetching `a`: rule `a_fetch_rule`: the values needed, `"), "{error}");
-    assert!(error.ends_with("`, are not convex; ask for their bounding box"), "{error}");
+    assert!(error.ends_with("`, are not convex; request their bounding box"), "{error}");
     let boxed = add_prefetch(&star, &Prefetch { bounding_box: true, ..prefetch("a", &["i", "j"]) }).unwrap();
     is_domain(&boxed, 1, "{[a_dim_0, a_dim_1]: 0<=a_dim_0,a_dim_1<12}");
     assert_eq!(instruction(&boxed, "use").rhs()[0].to_string().matches("a_fetch[").count(), 5);
@@ -243,7 +243,7 @@ fn existing_inames_may_do_the_work_if_they_have_the_values() {
     let what = Precompute { inames: vec![Some("i".into())], ..Precompute::new("f", names(&["j"])) };
     let error = precompute(&kernel, &what).unwrap_err().to_string();
     assert!(error.starts_with("rule `f`: its values are needed for `"), "{error}");
-    assert!(error.ends_with("`; give names that are not in use"), "{error}");
+    assert!(error.ends_with("`; use names that do not exist yet"), "{error}");
 }
 
 #[test]
@@ -279,25 +279,28 @@ fn a_fetch_that_cannot_be_says_why() {
     let message = |what: Prefetch| add_prefetch(&kernel, &what).unwrap_err().to_string();
     assert_eq!(
         message(prefetch("aa", &["j"])),
-        "kernel `loopy_kernel` has no array `aa`; there are `a`, `b`, `c`, `index`".replace("loopy_kernel", &kernel.name)
+        "kernel `loopy_kernel` has no array `aa`; available: `a`, `b`, `c`, `index`".replace("loopy_kernel", &kernel.name)
     );
     assert_eq!(message(prefetch("b", &["j"])), format!("no selected instruction of kernel `{}` reads `b`", kernel.name));
     let index = |indices: &[&str]| vec![indices.iter().map(|text| parse::expression(text).unwrap()).collect::<Vec<Expr>>()];
     assert_eq!(message(Prefetch { footprint: index(&["i"]), ..prefetch("a", &["j"]) }), "`a` has 2 axes, but a footprint has 1 indices");
     assert_eq!(
         message(Prefetch { inames: vec![None, None, None], ..prefetch("a", &["j"]) }),
-        "`a` has 2 axes, but 3 names for loops were given"
+        "`a` has 2 axes, but 3 loop names were given"
     );
     assert_eq!(
         message(prefetch("a", &["k"])),
-        format!("fetching `a`: rule `a_fetch_rule`: kernel `{}` has no iname `k`; there are `i`, `j`", kernel.name)
+        format!("fetching `a`: rule `a_fetch_rule`: kernel `{}` has no iname `k`; available: `i`, `j`", kernel.name)
     );
     assert_eq!(
         message(Prefetch { temporary: Some("i".into()), ..prefetch("a", &["j"]) }),
-        format!("fetching `a`: rule `a_fetch_rule`: `i` is a name in kernel `{}` already; choose another one", kernel.name)
+        format!("fetching `a`: rule `a_fetch_rule`: `i` is already a name in kernel `{}`; choose another one", kernel.name)
     );
     let ahead = |what: Precompute| precompute(&kernel, &what).unwrap_err().to_string();
-    assert_eq!(ahead(Precompute::new("g", names(&["j"]))), format!("kernel `{}` has no substitution rule `g`; there is `f`", kernel.name));
+    assert_eq!(
+        ahead(Precompute::new("g", names(&["j"]))),
+        format!("kernel `{}` has no substitution rule `g`; available: `f`", kernel.name)
+    );
     assert_eq!(
         ahead(Precompute::new("f", names(&["i"]))),
         "rule `f`: sweep iname `i` is neither in the arguments of its calls nor in the rule; leave it out"
@@ -308,11 +311,11 @@ fn a_fetch_that_cannot_be_says_why() {
     );
     assert_eq!(
         ahead(Precompute { storage_axes: Some(vec![]), ..Precompute::new("f", names(&["j"])) }),
-        "rule `f`: its parameter `x` has different values in one sweep, so it must be a storage axis"
+        "rule `f`: its parameter `x` varies within one sweep, so it must be a storage axis"
     );
     assert_eq!(
         ahead(Precompute { footprint: index(&["index[i]"]), ..Precompute::new("f", names(&["j"])) }),
-        "rule `f`: argument 0 of the footprint is not made of inames and parameters by sums and constant factors"
+        "rule `f`: argument 0 of the footprint is not affine in inames and parameters"
     );
 }
 
@@ -373,15 +376,13 @@ fn what_changes_in_the_swept_loop_is_not_fetched_ahead_of_it() {
     let ahead = add_prefetch(&running, &prefetch("a", &["i"])).unwrap();
     assert_eq!(
         Program::of(ahead).generate(Target::C).unwrap_err().to_string(),
-        "lost order: `step` at `i = 1` writes `a[1]`, which `a_fetch_rule` at `a_dim_0 = 1` reads; `a_fetch_rule` is placed before `step`; leave \
-         these loops in an order in which the first comes first"
+        "lost order: `step` at `i = 1` writes `a[1]`, which `a_fetch_rule` at `a_dim_0 = 1` reads; `a_fetch_rule` is placed before `step`; order these loops so that the first instance still comes first"
     );
     let again = kernel("{[i, j]: 0<=i,j<16}", "a[j] = a[j] + i {id=step}");
     let outside = Prefetch { outer_inames: Some(BTreeSet::new()), ..prefetch("a", &["j"]) };
     assert_eq!(
         add_prefetch(&again, &outside).unwrap_err().to_string(),
-        "fetching `a`: rule `a_fetch_rule`: `step` writes `a` inside of the swept loops, where it may be read afterwards, so it cannot be read \
-         ahead of them"
+        "fetching `a`: rule `a_fetch_rule`: `step` writes `a` inside the swept loops, before it may be read, so it cannot be read ahead of them"
     );
     let own = kernel("{[i]: 1<=i<16}", "a[i] = a[i] + 1 {id=step}");
     assert_eq!(text(&add_prefetch(&own, &prefetch("a", &["i"])).unwrap(), "step"), "a[i] = a_fetch[i - 1] + 1");

@@ -1,4 +1,4 @@
-//! Random kernels under random transformations: compiled code gives the numbers of the interpreter, which knows no transformation.
+//! Random kernels under random transformations: compiled code gives the numbers of the interpreter for the untransformed kernel.
 
 mod sample;
 
@@ -47,14 +47,14 @@ fn meaning(sample: &Sample, program: &Program, n: i64) -> Result<BTreeMap<Name, 
 /// An array on a device, of any type.
 macro_rules! held {
     ($($kind:ident $rust:ty: $dtype:ident),*) => {
-        enum Held { $($kind(parloop_kernel::Array<$rust>)),* }
+        enum ArrayMemory { $($kind(parloop_kernel::Array<$rust>)),* }
 
-        impl Held {
-            fn new(context: &Context, dtype: DType, numbers: &[Number]) -> Held {
+        impl ArrayMemory {
+            fn new(context: &Context, dtype: DType, numbers: &[Number]) -> ArrayMemory {
                 match dtype {
                     $(DType::$dtype => {
                         let values: Vec<$rust> = numbers.iter().map(|number| number.real() as $rust).collect();
-                        Held::$kind(context.array(&values).unwrap())
+                        ArrayMemory::$kind(context.array(&values).unwrap())
                     })*
                     _ => unreachable!("no sample has {dtype}"),
                 }
@@ -62,13 +62,13 @@ macro_rules! held {
 
             fn argument(&mut self, written: bool, shape: &[i64]) -> LoopArg<'_> {
                 match self {
-                    $(Held::$kind(array) => if written { LoopArg::shaped(array, shape) } else { LoopArg::shaped(&*array, shape) },)*
+                    $(ArrayMemory::$kind(array) => if written { LoopArg::shaped(array, shape) } else { LoopArg::shaped(&*array, shape) },)*
                 }
             }
 
             fn values(&self) -> Vec<f64> {
                 match self {
-                    $(Held::$kind(array) => array.to_vec().unwrap().into_iter().map(|value| value as f64).collect(),)*
+                    $(ArrayMemory::$kind(array) => array.to_vec().unwrap().into_iter().map(|value| value as f64).collect(),)*
                 }
             }
         }
@@ -78,7 +78,7 @@ held!(F64 f64: F64, F32 f32: F32, I64 i64: I64, I32 i32: I32, U8 u8: U8, I8 i8: 
 
 fn compiled(sample: &Sample, executable: &Executable, n: i64) -> BTreeMap<String, Vec<f64>> {
     let context = executable.context();
-    let mut held: Vec<Held> = sample.arrays.iter().map(|array| Held::new(context, array.dtype, &numbers(array, n))).collect();
+    let mut held: Vec<ArrayMemory> = sample.arrays.iter().map(|array| ArrayMemory::new(context, array.dtype, &numbers(array, n))).collect();
     let takes = |name: &str| executable.plan().position(name).is_some();
     let mut args: Vec<(&str, LoopArg<'_>)> = Vec::new();
     for (array, held) in sample.arrays.iter().zip(&mut held).filter(|(array, _)| takes(&array.name)) {

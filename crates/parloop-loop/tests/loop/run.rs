@@ -1,4 +1,4 @@
-//! Kernels run on every device that is here.
+//! Kernels run on every device found.
 
 use parloop_device::{DType, Device, DeviceKind};
 use parloop_kernel::{Arg, Context};
@@ -233,7 +233,7 @@ fn an_offset_needs_memory_behind_what_is_passed() {
         let mut out = context.zeros::<f64>(8).unwrap();
         assert_eq!(
             made.call(&mut [("out", LoopArg::shaped(&mut out, &[4]))]).unwrap_err().to_string(),
-            "kernel `loopy_kernel`: argument `out` has an offset of 5 elements, so that its memory must have 9, but has 8; pass longer memory, \
+            "kernel `loopy_kernel`: argument `out` has an offset of 5 elements, so its memory must have 9, but it has 8; pass longer memory, \
              or declare it without offset"
         );
         made.call(&mut [("out", LoopArg::shaped(&mut out, &[3]))]).unwrap();
@@ -256,8 +256,7 @@ fn a_number_that_is_no_integer_is_told_from_a_missing_one() {
     for wrong in [LoopArg::from(1.5), LoopArg::from(true), LoopArg::from(u64::MAX)] {
         assert_eq!(
             made.call(&mut [("o", LoopArg::from(&mut o)), ("m", wrong)]).unwrap_err().to_string(),
-            "kernel `loopy_kernel`: argument `m` must be an integer of type int32 within 64 bits and a sign: not a fraction, truth value or \
-             complex number"
+            "kernel `loopy_kernel`: argument `m` must be an integer of type int32 that fits into 64 bits with a sign, not a fraction, a bool or a complex number"
         );
     }
 }
@@ -275,7 +274,7 @@ fn names_that_mean_something_else_in_the_target_are_refused() {
     for name in ["int", "auto", "register", "restrict", "bool", "unix", "NULL", "EOF", "int32_t"] {
         assert_eq!(
             named(name).generate(Target::C).unwrap_err().to_string(),
-            format!("argument `{name}` cannot have that name, which means something else in c; rename it")
+            format!("argument `{name}` cannot have that name, which is reserved in c; rename it")
         );
     }
     named("kernel").generate(Target::C).unwrap();

@@ -1,4 +1,4 @@
-//! Kernels that between them use everything that code is made of.
+//! Kernels that together cover all features of generated code.
 
 use parloop_device::DType;
 use parloop_loop::create::{Data, KernelBuilder};

@@ -85,7 +85,7 @@ fn loops_around_the_same_instructions_nest_as_declared_or_as_asked() {
     kernel.priorities.insert(names("k i"));
     assert_eq!(tree(&kernel), "  for j\n    for k\n      for i\n        run a\n");
     kernel.priorities.insert(names("i k"));
-    assert_eq!(error(&kernel), "loops `i`, `k` have no order: each must be outside of another one; change prioritize_loops");
+    assert_eq!(error(&kernel), "loops `i`, `k` cannot be ordered: each must be outside another; change prioritize_loops");
 }
 
 #[test]
@@ -122,8 +122,7 @@ fn a_loop_at_two_places_is_an_error_that_proposes_a_duplicate() {
     let kernel = kernel(&["i j"], vec![instruction("a", "i", ""), instruction("b", "i j", ""), instruction("c", "j", "")]);
     assert_eq!(
         error(&kernel),
-        "iname `j` would have to be one loop at two places: `b` runs in loops `i`, `j`, `c` runs in loop `j`; give one of them a loop of its own: \
-         duplicate_inames(\"j\", within=\"id:c\")"
+        "iname `j` would have to be one loop in two places: `b` runs in loops `i`, `j`, `c` runs in loop `j`; give one of them its own loop: duplicate_inames(\"j\", within=\"id:c\")"
     );
 }
 
@@ -149,17 +148,16 @@ fn a_loop_before_and_after_something_is_an_error_that_proposes_a_duplicate() {
     let kernel = kernel(&["i j"], vec![instruction("a", "i", ""), instruction("b", "j", "a"), instruction("c", "i", "b")]);
     assert_eq!(
         error(&kernel),
-        "loops over `i`, `j` have no order: `c` depends on `b`, and `b` depends on `a`, so each would have to come before the other; give one \
-         instruction a loop of its own: duplicate_inames(\"i\", within=\"id:c\")"
+        "loops over `i`, `j` cannot be ordered: `c` depends on `b`, and `b` depends on `a`, so each would have to come before the other; give one instruction its own loop: duplicate_inames(\"i\", within=\"id:c\")"
     );
 }
 
 #[test]
 fn a_circle_of_dependencies_is_named() {
     let kernel = kernel(&["i"], vec![instruction("a", "i", "b"), instruction("b", "i", "a")]);
-    assert_eq!(error(&kernel), "instructions `a`, `b` depend on each other in a circle; remove one of the dependencies");
+    assert_eq!(error(&kernel), "instructions `a`, `b` form a dependency cycle; remove one of the dependencies");
     let kernel = self::kernel(&["i"], vec![instruction("a", "i", "nobody")]);
-    assert_eq!(error(&kernel), "`a` depends on `nobody`, which is not an instruction of the kernel");
+    assert_eq!(error(&kernel), "`a` depends on `nobody`, which is not an instruction in the kernel");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Checked mode on a CPU finds out what only the data decides: accesses that race, or whose order a transformation changed.
+//! Checked mode on a CPU decides data-dependent cases: accesses that race, or whose order a transformation changed.
 
 use parloop_kernel::{Context, KernelError};
 use parloop_loop::create::{Data, KernelBuilder};

@@ -1,5 +1,5 @@
 //! Sizes, limits and conditions of loops: points that a domain leaves out, loops that are empty, arrays and loops beyond 32 bits, chains
-//! and unrolled loops of any length, and what a call does with sizes that were not foreseen.
+//! and unrolled loops of any length, and calls with unexpected sizes.
 
 use parloop_kernel::Context;
 use parloop_loop::affine::to_affine;
@@ -187,7 +187,7 @@ fn a_condition_that_reads_memory_is_not_asked_where_a_loop_makes_no_turn() {
 
 #[test]
 fn a_condition_that_reads_memory_is_not_asked_where_one_in_front_of_it_is_false() {
-    // Two instructions side by side ask the same, each behind a condition of its own; the places that these leave out are outside of `a`.
+    // Two instructions side by side ask the same, each behind a condition of its own; the places that these leave out are outside `a`.
     let program = KernelBuilder::new()
         .domain("{[i]: 0<=i<n}")
         .instructions(
@@ -258,8 +258,7 @@ fn a_call_is_held_to_what_the_kernel_assumes() {
         assert_eq!(message(&whole, &context, 0), None);
         assert_eq!(
             message(&whole, &context, 17).unwrap(),
-            "kernel `loopy_kernel` assumes `n mod 16 = 0`, but is called with n = 17; pass sizes for which it holds, or make the kernel \
-             without the assumption"
+            "kernel `loopy_kernel` assumes `n mod 16 = 0`, but is called with n = 17; pass sizes for which it holds, or create the kernel without the assumption"
         );
         let several = split("n >= 5 and n mod 16 = 3 or n = 32");
         assert_eq!([19, 32, 35].map(|n| message(&several, &context, n)), [const { None }; 3]);
@@ -329,8 +328,7 @@ fn loops_that_are_written_out_have_a_limit() {
         .unwrap();
     assert_eq!(
         refused(&tag(&program, "i", "unr"), Target::C),
-        "iname `i` is to be written out (unr) for 2000000000 values, which makes 2000000000 statements or private copies, but a kernel has \
-         at most 65536 of them; split it and tag the inner part alone, such as `split_iname i 16 inner_tag=unr`"
+        "iname `i` is unrolled (unr) for 2000000000 values, which makes 2000000000 statements or private copies, but a kernel can have at most 65536; split it and tag only the inner part, such as `split_iname i 16 inner_tag=unr`"
     );
     for (tag_name, target) in [("unr", Target::OpenCl), ("ilp", Target::C), ("ilp", Target::Cuda), ("vec", Target::OpenCl)] {
         assert!(refused(&tag(&program, "i", tag_name), target).contains(&format!("({tag_name}) for 2000000000 values")), "{tag_name}");
@@ -369,8 +367,7 @@ fn a_private_value_has_no_more_copies_than_stacks_hold() {
         .unwrap();
     assert_eq!(
         refused(&tag(&program, "i", "vec"), Target::C),
-        "temporary `t` takes 8000000000 bytes of each thread's own memory, but at most 1048576 are there; make it smaller, by a split of \
-         the loops whose values it has copies for, or put it in global memory with `set_temporary_address_space t global`"
+        "temporary `t` takes 8000000000 bytes of each thread's private memory, but at most 1048576 are available; make it smaller by splitting the loops along which it is copied, or put it in global memory with `set_temporary_address_space t global`"
     );
 }
 
@@ -452,7 +449,7 @@ fn long_chains_are_the_same_however_they_are_made() {
         let built = all.fold(first, |sum, term| Expr::binary(BinaryOp::Add, sum, term));
         let text = built.to_string();
         assert_eq!(expression(&text).unwrap(), built, "{count}");
-        // Through a rewriting, and with a sum in the place of the first.
+        // Through a rewriting, and with a sum in place of the first.
         assert_eq!(built.map_children(&mut Expr::clone), built);
         let by = [(Name::from("x0"), expression("y + z").unwrap())].into();
         let longer = built.substitute(&by);
@@ -574,8 +571,8 @@ fn unknown_extents_that_strides_need_are_asked_for() {
     };
     let context = Context::open("cpu:1").unwrap();
     let two = build("out[i] = a[at[i], i]").compile(&context).err().map(|error| error.to_string());
-    assert_eq!(two.as_deref(), Some("array `a`: the length of axis 1 is needed and not known; give it a shape, or strides"));
-    // By the place in memory, an array of any axes is read.
+    assert_eq!(two.as_deref(), Some("array `a`: the length of axis 1 is needed but unknown; give it a shape, or strides"));
+    // By the position in memory, an array of any axes is read.
     let ready = build("out[i] = a[[at[i]]] + a[[0]]").compile(&context).unwrap();
     let (a, at) = (context.array(&[1.0, 2.0, 3.0, 4.0]).unwrap(), context.array(&[3, 1]).unwrap());
     let mut out = context.zeros::<f64>(2).unwrap();
@@ -601,8 +598,7 @@ fn private_temporaries_have_room_together() {
     let program = program.data(Data::global("o").dtype("int64").shape("100000")).build().unwrap();
     assert_eq!(
         program.generate(Target::C).unwrap_err().to_string(),
-        "temporary `t1` takes 800000 bytes of each thread's own memory, which with others makes 1600000, but at most 1048576 are there; make it \
-         smaller, by a split of the loops whose values it has copies for, or put it in global memory with `set_temporary_address_space t1 \
+        "temporary `t1` takes 800000 bytes of each thread's private memory, 1600000 with the others, but at most 1048576 are available; make it smaller by splitting the loops along which it is copied, or put it in global memory with `set_temporary_address_space t1 \
          global`"
     );
 }

@@ -183,7 +183,7 @@ fn an_unknown_function_is_named_and_not_a_failure_of_types() {
     let error = types(&program, Target::C).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "function `sinn`, called in kernel `k`, is not known; did you mean `sin`?; register it first, with a look-up or as a kernel"
+        "unknown function `sinn` in kernel `k`; did you mean `sin`?; register it first, with a look-up or as a kernel"
     );
     // Also where the types of its arguments are not known.
     let program = Program::of(kernel("k", &["i"], &["out[i] = f(x[i])"], vec![array("x", None, "10"), array("out", None, "10")]));
@@ -195,13 +195,13 @@ fn what_has_no_type_is_named_with_the_reason() {
     let arguments = vec![array("x", None, "10"), array("out", None, "10")];
     let program = Program::of(kernel("k", &["i"], &["out[i] = x[i] + 1"], arguments));
     let error = types(&program, Target::C).unwrap_err();
-    assert_eq!(error.to_string(), "the type of `out` in kernel `k` cannot be found: it is made of `x`, whose type is not known");
+    assert_eq!(error.to_string(), "cannot infer the type of `out` in kernel `k`: it is computed from `x`, whose type is unknown");
     // A type that may turn out otherwise is not guessed.
     assert_eq!(dtype_of(types_so_far(&program, Target::C).unwrap().kernel("k").unwrap(), "out"), None);
     let program = Program::of(kernel("k", &["i"], &["out[i] = nowhere"], vec![array("out", None, "10")]));
     assert!(matches!(types(&program, Target::C), Err(InferError::UnknownName { .. })));
     let program = Program::of(kernel("k", &["i"], &["t = 2 * t"], vec![]));
-    assert!(types(&program, Target::C).unwrap_err().to_string().ends_with("it is made of nothing but itself; give it a dtype"));
+    assert!(types(&program, Target::C).unwrap_err().to_string().ends_with("it is computed only from itself; give it a dtype"));
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn a_function_has_the_name_of_each_target() {
     }
     let arguments = vec![array("x", Some(DType::F32), "10"), array("y", None, "10")];
     let error = types(&Program::of(kernel("k", &["i"], &["y[i] = erf(x[i])"], arguments)), Target::Ispc).unwrap_err();
-    assert!(error.to_string().starts_with("function `erf`, called in kernel `k`, is not known"), "{error}");
+    assert!(error.to_string().starts_with("unknown function `erf` in kernel `k`"), "{error}");
 }
 
 #[test]

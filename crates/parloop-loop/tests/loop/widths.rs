@@ -5,7 +5,7 @@ use parloop_kernel::{Arg, Context};
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::loop_args;
 use parloop_loop::prelude::*;
-use parloop_loop::run::{Given, GivenArray, LoopArg};
+use parloop_loop::run::{GivenArgument, GivenArray, LoopArg};
 use parloop_loop::syntax::{AddressSpace, Program, Target};
 use parloop_loop::transform::{Split, merge};
 
@@ -231,7 +231,7 @@ fn small_arrays_have_indices_of_32_bits() {
     let ready = executable(&rows(None), &context);
     let text = |n: i64, m: i64| {
         let array = GivenArray { dtype: DType::U8, shape: [n, m].into_iter().collect(), strides: [m, 1].into_iter().collect(), room: None };
-        let given = [Given::Array(array), Given::Int(0), Given::Missing, Given::Missing];
+        let given = [GivenArgument::Array(array), GivenArgument::Int(0), GivenArgument::Missing, GivenArgument::Missing];
         let values = ready.plan().resolve(&given).unwrap();
         ready.for_call(&values, &given).unwrap().code().text.clone()
     };
@@ -282,7 +282,7 @@ fn numbers_that_do_not_fit_are_refused_by_name() {
     };
     assert_eq!(call(1 << 20), Ok(()));
     let refused = call(1 << 40).unwrap_err();
-    assert!(refused.starts_with("kernel `loopy_kernel`: an index or the limit of a loop would be between 0 and 1"), "{refused}");
+    assert!(refused.starts_with("kernel `loopy_kernel`: an index or loop bound would be between 0 and 1"), "{refused}");
     assert!(refused.contains("which does not fit int64; pass smaller sizes"), "{refused}");
 }
 

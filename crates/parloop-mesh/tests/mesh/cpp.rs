@@ -108,7 +108,7 @@ fn what_cannot_run_says_so() {
     let kernel = cpp("template <class T> T twice(T x) { return 2 * x; }\nvoid f(double *x) { x[0] = twice(x[0]); }", "f").unwrap();
     for context in gpus().into_iter().filter(|context| context.device().kind() == DeviceKind::OpenCl) {
         let error = par_loop(&kernel, &cells, vec![x.arg(Access::Rw, None)], &context).unwrap_err().to_string();
-        let told = "`f` is written in C++, which target opencl does not take; write it in C, or run it on cpu, cuda or hip";
+        let told = "`f` is written in C++, which target opencl does not support; write it in C, or run it on cpu, cuda or hip";
         assert!(error.ends_with(told), "{error}");
     }
     let overloaded = "`f` is overloaded, as `void f(double * x)` and as `void f(float * x)`; a function that is called from outside needs a name of its own";

@@ -39,7 +39,7 @@ impl Allocation {
         self.offset
     }
 
-    /// Its size in bytes.
+    /// What it takes.
     pub fn size(&self) -> usize {
         self.size
     }

@@ -8,7 +8,7 @@ use parloop_kernel as ker;
 use parloop_loop::Name;
 use parloop_loop::error::LoopError;
 use parloop_loop::prelude::*;
-use parloop_loop::run::{Executable, Given, PlannedKind, RunError, with_checks};
+use parloop_loop::run::{Executable, GivenArgument, PlannedKind, RunError, with_checks};
 use parloop_loop::syntax::LoopKernel;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -216,7 +216,8 @@ fn unknown(kernel: &LoopKernel, name: &str) -> LoopError {
 /// Finds the sizes, and makes the outputs that are not given.
 fn complete<'py>(py: Python<'py>, compiled: Arc<Compiled>, mut repeat: Option<Repeat>, values: &mut Taken<'py>) -> Result<Known> {
     let plan = compiled.executable().plan();
-    let mut given = values.iter().zip(plan.args()).map(|(value, arg)| shape_of(value, arg)).collect::<Result<SmallVec<[Given; 8]>>>()?;
+    let mut given =
+        values.iter().zip(plan.args()).map(|(value, arg)| shape_of(value, arg)).collect::<Result<SmallVec<[GivenArgument; 8]>>>()?;
     let mut sizes = plan.resolve(&given).map_err(LoopError::from)?;
     let mut is_any_made = false;
     for (index, arg) in plan.args().iter().enumerate() {

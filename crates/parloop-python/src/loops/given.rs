@@ -4,7 +4,7 @@ use parloop_device::{DType, DeviceKind};
 use parloop_kernel as ker;
 use parloop_kernel::Scalar;
 use parloop_loop::error::LoopError;
-use parloop_loop::run::{Given, GivenArray, PlannedArg, PlannedField, PlannedKind, RunError};
+use parloop_loop::run::{GivenArgument, GivenArray, PlannedArg, PlannedField, PlannedKind, RunError};
 use parloop_loop::syntax::{Argument, ArgumentKind, LoopKernel, Type};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -178,20 +178,20 @@ pub fn type_given(value: &Value<'_>) -> Result<Option<Type>> {
 }
 
 /// What the plan of a call must know of it.
-pub fn shape_of(value: &Value<'_>, arg: &PlannedArg) -> Result<Given> {
+pub fn shape_of(value: &Value<'_>, arg: &PlannedArg) -> Result<GivenArgument> {
     Ok(match value {
         Value::Object(object, _) => {
-            let PlannedKind::Object { fields, .. } = &arg.kind else { return Ok(Given::Number) };
+            let PlannedKind::Object { fields, .. } = &arg.kind else { return Ok(GivenArgument::Number) };
             let body = object.get().body()?;
             let lengths = |field: &PlannedField| Ok(body.lengths(&field.path)?.iter().map(|&length| length as i64).collect());
-            Given::Object(fields.iter().map(lengths).collect::<Result<_>>()?)
+            GivenArgument::Object(fields.iter().map(lengths).collect::<Result<_>>()?)
         }
-        Value::Missing => Given::Missing,
-        Value::Number(Scalar::Int(value)) => i64::try_from(*value).map_or(Given::Number, Given::Int),
-        Value::Number(_) => Given::Number,
+        Value::Missing => GivenArgument::Missing,
+        Value::Number(Scalar::Int(value)) => i64::try_from(*value).map_or(GivenArgument::Number, GivenArgument::Int),
+        Value::Number(_) => GivenArgument::Number,
         Value::Device(device) => {
             let array = &device.0;
-            Given::Array(GivenArray {
+            GivenArgument::Array(GivenArray {
                 dtype: array.dtype,
                 shape: array.layout.shape.iter().map(|&length| length as i64).collect(),
                 strides: array.layout.strides.iter().map(|&stride| stride as i64).collect(),
@@ -201,7 +201,7 @@ pub fn shape_of(value: &Value<'_>, arg: &PlannedArg) -> Result<Given> {
         Value::Host(object) => {
             let array = NdArray::of(object)?.ok_or_else(|| PyTypeError::new_err("it is not an array"))?;
             let dtype = array.dtype().ok_or_else(|| PyTypeError::new_err(format!("dtype {} is not supported", array.dtype_name())))?;
-            Given::Array(GivenArray {
+            GivenArgument::Array(GivenArray {
                 dtype,
                 shape: array.shape().iter().map(|&length| length as i64).collect(),
                 strides: array.strides().iter().map(|&stride| stride as i64).collect(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parloop_device::{DType, DeviceKind, Memory};
 use parloop_kernel::{Items, Kept, Scalar, Slot, Slots, encode};
 use parloop_loop::error::LoopError;
-use parloop_loop::run::{Executable, Feed, Given, PlannedKind, ReadyLaunch, RunError, Values};
+use parloop_loop::run::{Executable, Feed, GivenArgument, PlannedKind, ReadyLaunch, RunError, Values};
 use parloop_object::{Buffer, Hold};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -19,7 +19,7 @@ use crate::recording::Watched;
 use crate::released::released;
 
 /// Launches all; the values live until it returns.
-pub fn run(py: Python<'_>, executable: &Executable, values: &[Value<'_>], given: &[Given], sizes: &Values) -> Result<()> {
+pub fn run(py: Python<'_>, executable: &Executable, values: &[Value<'_>], given: &[GivenArgument], sizes: &Values) -> Result<()> {
     let temporaries = executable.temporaries(sizes)?;
     let is_recorded = executable.context().is_recording();
     if is_recorded {
@@ -54,24 +54,24 @@ pub fn run(py: Python<'_>, executable: &Executable, values: &[Value<'_>], given:
 /// That no two arguments share memory, one of which is written.
 fn check_apart(
     executable: &Executable,
-    given: &[Given],
+    given: &[GivenArgument],
     arguments: &[Slot],
     placed: &[Placed],
     staged: &[Staged],
 ) -> std::result::Result<(), LoopError> {
     let mut given = Cow::Borrowed(given);
     for (index, _, strides) in staged {
-        if let Given::Array(array) = &mut given.to_mut()[*index] {
+        if let GivenArgument::Array(array) = &mut given.to_mut()[*index] {
             array.strides.clone_from(strides);
         }
     }
     let locate = |index: usize| match &given[index] {
         // Host arrays that are copied to the device are apart there, but not when they are copied back.
-        Given::Array(_) => Some(match staged.iter().find(|(at, ..)| *at == index) {
+        GivenArgument::Array(_) => Some(match staged.iter().find(|(at, ..)| *at == index) {
             Some(&(_, address, _)) => (0, address, 0),
             None => executable.location(arguments[index], 0),
         }),
-        Given::Object(_) => {
+        GivenArgument::Object(_) => {
             let (.., bytes) = placed.iter().find(|(at, ..)| *at == index)?;
             Some(executable.location(arguments[index], *bytes))
         }
@@ -143,7 +143,7 @@ fn hold_objects(executable: &Executable, placed: &[Placed], slots: &mut [Slot]) 
 struct Passed<'a> {
     executable: &'a Executable,
     arguments: &'a [Slot],
-    given: &'a [Given],
+    given: &'a [GivenArgument],
     sizes: &'a Values,
     temporaries: &'a [Memory],
     /// What a replay keeps, where the call is recorded.
@@ -175,7 +175,7 @@ impl Passed<'_> {
     fn separate(&self, index: usize, indices: &[u64]) -> Slot {
         let [address, offset] = self.arguments[index];
         let PlannedKind::Array { separate, .. } = &self.executable.plan().args()[index].kind else { return [address, offset] };
-        let Given::Array(array) = &self.given[index] else { return [address, offset] };
+        let GivenArgument::Array(array) = &self.given[index] else { return [address, offset] };
         let distance: i64 = separate.iter().zip(indices).map(|(&axis, &at)| array.strides[axis] * at as i64).sum();
         match self.executable.context().device().kind() {
             DeviceKind::OpenCl => [address, offset.wrapping_add_signed(distance)],
@@ -219,8 +219,8 @@ fn launch_one(launch: &ReadyLaunch, items: Items, hosts: &[i64], passed: &Passed
 }
 
 /// Fails where an array has another shape than the sizes of the call were found from: code of Python's ran since.
-fn check_shape(executable: &Executable, index: usize, value: &Value<'_>, given: &Given) -> Result<()> {
-    let (Value::Host(object), Given::Array(known)) = (value, given) else { return Ok(()) };
+fn check_shape(executable: &Executable, index: usize, value: &Value<'_>, given: &GivenArgument) -> Result<()> {
+    let (Value::Host(object), GivenArgument::Array(known)) = (value, given) else { return Ok(()) };
     let same = |found: &[isize], known: &[i64]| found.len() == known.len() && found.iter().zip(known).all(|(&a, &b)| a as i64 == b);
     match NdArray::with_any_mask(object)? {
         Some(array) if array.dtype() == Some(known.dtype) && same(array.shape(), &known.shape) && same(array.strides(), &known.strides) => {

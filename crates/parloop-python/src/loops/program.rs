@@ -8,7 +8,7 @@ use parloop_loop::error::LoopError;
 use parloop_loop::infer;
 use parloop_loop::prepare::{Generated, generate, prepare};
 use parloop_loop::syntax::{LoopKernel, Preamble, Program, Target};
-use parloop_loop::transform::{self, Step, TransformError, apply};
+use parloop_loop::transform::{self, TransformError, TransformStep, apply};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -118,7 +118,7 @@ impl LoopProgram {
     fn _apply(&self, py: Python<'_>, name: &str, args: &Bound<'_, PyTuple>, named: &Bound<'_, PyDict>) -> Result<LoopProgram> {
         let args = args.iter().map(|value| step_value(&value)).collect::<PyResult<_>>()?;
         let keywords = named.iter().map(|(key, value)| Ok((key.extract::<String>()?.into(), step_value(&value)?)));
-        let step = Step { name: name.into(), args, keywords: keywords.collect::<PyResult<_>>()? };
+        let step = TransformStep { name: name.into(), args, keywords: keywords.collect::<PyResult<_>>()? };
         Ok(LoopProgram::new(py.detach(|| apply(&self.inner, &step))?))
     }
 

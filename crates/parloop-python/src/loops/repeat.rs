@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use parloop_device::profile::Work;
 use parloop_kernel::Scalar;
-use parloop_loop::run::{Executable, Given, GivenArray, Values};
+use parloop_loop::run::{Executable, GivenArgument, GivenArray, Values};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyTuple};
 use pyo3::{Borrowed, ffi};
@@ -26,7 +26,7 @@ pub struct Known {
     /// What is launched: wider indices than usual where sizes need them.
     pub executable: Executable,
     /// What there is for each argument, outputs that were made too.
-    pub given: SmallVec<[Given; 8]>,
+    pub given: SmallVec<[GivenArgument; 8]>,
     pub sizes: Values,
     /// How to see that another call is like it, where that can be seen.
     pub repeat: Option<Repeat>,
@@ -112,7 +112,7 @@ impl Known {
             let value: Borrowed<'_, 'py, PyAny> = unsafe { Borrowed::from_ptr(py, value) };
             values[place] = match like {
                 Like::Array => match &self.given[place] {
-                    Given::Array(known) if is_such(&value, known)? => Value::Host(Bound::clone(&value)),
+                    GivenArgument::Array(known) if is_such(&value, known)? => Value::Host(Bound::clone(&value)),
                     _ => return Ok(None),
                 },
                 Like::Integer(known) if is_integer(&value, known) => Value::Number(Scalar::Int(known.into())),
@@ -121,7 +121,7 @@ impl Known {
             };
         }
         for &place in &repeat.made {
-            let Given::Array(made) = &self.given[place] else { return Ok(None) };
+            let GivenArgument::Array(made) = &self.given[place] else { return Ok(None) };
             let shape: SmallVec<[usize; 4]> = made.shape.iter().map(|&length| length as usize).collect();
             values[place] = Value::Host(numpy_api::empty(py, &shape, made.dtype)?);
         }

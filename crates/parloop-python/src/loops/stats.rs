@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use parloop_device::profile::Work as CallWork;
 use parloop_loop::prepare::prepare;
-use parloop_loop::schedule::{Node, Schedule, Step};
+use parloop_loop::schedule::{Node, Schedule, ScheduleItem};
 use parloop_loop::stats::{Count, Direction, Selection, Strides, Tally, Work, turns};
 use parloop_loop::syntax::{Instruction, Program, SyncScope};
 use parloop_loop::{Name, run::target_of};
@@ -227,14 +227,14 @@ impl LoopProgram {
 }
 
 /// Launches, and the barriers in them, with the loops around each.
-fn steps(schedule: &Schedule, each: &[Step], around: &mut Vec<Name>, found: &mut Vec<(&'static str, Vec<Name>)>) {
+fn steps(schedule: &Schedule, each: &[ScheduleItem], around: &mut Vec<Name>, found: &mut Vec<(&'static str, Vec<Name>)>) {
     for step in each {
         match step {
-            Step::Launch(index) => {
+            ScheduleItem::Launch(index) => {
                 found.push(("kernel_launch", around.clone()));
                 barriers(&schedule.launches[*index].body, around, found);
             }
-            Step::Loop { iname, body } => {
+            ScheduleItem::Loop { iname, body } => {
                 around.push(iname.clone());
                 steps(schedule, body, around, found);
                 around.pop();

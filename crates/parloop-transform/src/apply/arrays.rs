@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use parloop_ir::parse;
-use parloop_ir::step::{Arguments, Step, StepValue};
+use parloop_ir::step::{Arguments, StepValue, TransformStep};
 use parloop_ir::syntax::{Expr, InameTag, LoopKernel};
 use parloop_isl::Name;
 
@@ -13,7 +13,7 @@ use crate::{Aliases, AxisSplit, AxisTags, BaseStorage, FetchTag, Precompute, Pre
 type Done = Result<LoopKernel, ApplyError>;
 
 /// The indices of an array in texts such as `"i, :"`.
-fn footprint(step: &Step, arguments: &Arguments<'_>, argument: &'static str) -> Result<Vec<Vec<Expr>>, ApplyError> {
+fn footprint(step: &TransformStep, arguments: &Arguments<'_>, argument: &'static str) -> Result<Vec<Vec<Expr>>, ApplyError> {
     let texts: Vec<&str> = match arguments.get(argument) {
         None => return Ok(Vec::new()),
         Some(StepValue::Text(text)) => vec![text],
@@ -31,7 +31,7 @@ fn footprint(step: &Step, arguments: &Arguments<'_>, argument: &'static str) -> 
     texts.iter().map(read).collect()
 }
 
-/// Names of which some may be left open.
+/// Names, some of which may be omitted.
 fn open_names(arguments: &Arguments<'_>, argument: &'static str) -> Result<Vec<Option<Name>>, ApplyError> {
     match arguments.get(argument) {
         Some(StepValue::List(items)) if items.contains(&StepValue::None) => {
@@ -45,8 +45,8 @@ fn open_names(arguments: &Arguments<'_>, argument: &'static str) -> Result<Vec<O
     }
 }
 
-/// `default_tag=l.auto`; none given is as `otherwise`.
-fn fetch_tag(step: &Step, arguments: &Arguments<'_>, position: usize, otherwise: FetchTag) -> Result<FetchTag, ApplyError> {
+/// `default_tag=l.auto`; `otherwise` if not given.
+fn fetch_tag(step: &TransformStep, arguments: &Arguments<'_>, position: usize, otherwise: FetchTag) -> Result<FetchTag, ApplyError> {
     if is_given_as_none(step, position, "default_tag") {
         return Ok(FetchTag::Untagged);
     }
@@ -59,7 +59,7 @@ fn fetch_tag(step: &Step, arguments: &Arguments<'_>, position: usize, otherwise:
     }
 }
 
-pub(super) fn add_prefetch(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn add_prefetch(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let names = [
         "var_name",
         "sweep_inames",
@@ -76,7 +76,7 @@ pub(super) fn add_prefetch(kernel: &LoopKernel, step: &Step) -> Done {
     ];
     let arguments = Arguments::of(step, &names)?;
     let sweep = arguments.optional_names("sweep_inames")?.unwrap_or_default();
-    // `a[i, :]` names the array and says what is fetched of it.
+    // `a[i, :]` names the array and selects what is fetched.
     let named = parse::expression(arguments.text("var_name")?);
     let named = named.map_err(|error| ApplyError::Text { step: step.name.clone(), argument: "var_name", error })?;
     let wrong = || ApplyError::from(arguments.wrong("var_name", "an array, or one with indices such as `a[i, :]`"));
@@ -105,7 +105,7 @@ pub(super) fn add_prefetch(kernel: &LoopKernel, step: &Step) -> Done {
     done(step, crate::add_prefetch(kernel, &what))
 }
 
-pub(super) fn precompute(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn precompute(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let names = [
         "subst_use",
         "sweep_inames",
@@ -152,7 +152,7 @@ pub(super) fn precompute(kernel: &LoopKernel, step: &Step) -> Done {
 }
 
 /// `f`, or uses of it that say what is computed: `"f(i, 0)"`, `["f(i, 0)", "f(i, 1)"]`.
-fn rule_use(step: &Step, arguments: &Arguments<'_>) -> Result<(Name, Vec<Vec<Expr>>), ApplyError> {
+fn rule_use(step: &TransformStep, arguments: &Arguments<'_>) -> Result<(Name, Vec<Vec<Expr>>), ApplyError> {
     let wrong = || ApplyError::from(arguments.wrong("subst_use", "the name of a rule, or uses of one such as \"f(i, 0)\""));
     let texts: Vec<&str> = match arguments.get("subst_use") {
         Some(StepValue::List(items)) => items.iter().map(StepValue::as_text).collect::<Option<_>>().ok_or_else(wrong)?,
@@ -177,7 +177,7 @@ fn rule_use(step: &Step, arguments: &Arguments<'_>) -> Result<(Name, Vec<Vec<Exp
     Ok((found.ok_or_else(wrong)?, uses))
 }
 
-pub(super) fn alias_temporaries(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn alias_temporaries(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["names", "base_name_prefix", "synchronize_for_exclusive_use"])?;
     let mut aliases = Aliases::of(arguments.names("names")?);
     if let Some(prefix) = arguments.optional_text("base_name_prefix")? {
@@ -187,22 +187,22 @@ pub(super) fn alias_temporaries(kernel: &LoopKernel, step: &Step) -> Done {
     done(step, crate::alias_temporaries(kernel, &aliases))
 }
 
-pub(super) fn rename_argument(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn rename_argument(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["old_name", "new_name"])?;
     done(step, crate::rename_argument(kernel, arguments.text("old_name")?, arguments.text("new_name")?))
 }
 
-pub(super) fn set_argument_order(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn set_argument_order(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["arg_names"])?;
     done(step, crate::set_argument_order(kernel, &arguments.names("arg_names")?))
 }
 
-pub(super) fn set_array_axis_names(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn set_array_axis_names(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["ary_names", "dim_names"])?;
     done(step, crate::set_array_axis_names(kernel, &arguments.names("ary_names")?, &arguments.names("dim_names")?))
 }
 
-pub(super) fn set_temporary_address_space(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn set_temporary_address_space(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["temp_var_names", "address_space"])?;
     let names = arguments.names("temp_var_names")?;
     arguments.text("address_space")?;
@@ -211,9 +211,9 @@ pub(super) fn set_temporary_address_space(kernel: &LoopKernel, step: &Step) -> D
     done(step, crate::set_temporary_address_space(kernel, &names, space))
 }
 
-pub(super) fn tag_array_axes(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn tag_array_axes(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["ary_names", "dim_tags"])?;
-    let wrong = || ApplyError::from(arguments.wrong("dim_tags", "tags such as \"N0,N1\", in a text, a list, or by the names of axes"));
+    let wrong = || ApplyError::from(arguments.wrong("dim_tags", "tags such as \"N0,N1\", as a string, a list, or keyed by axis name"));
     let tags = match arguments.get("dim_tags") {
         Some(StepValue::Text(text)) => AxisTags::parse(text),
         Some(StepValue::List(items)) => {
@@ -229,7 +229,7 @@ pub(super) fn tag_array_axes(kernel: &LoopKernel, step: &Step) -> Done {
     done(step, crate::tag_array_axes(kernel, &arguments.names("ary_names")?, &tags))
 }
 
-pub(super) fn split_array_axis(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn split_array_axis(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["array_names", "axis_nr", "count", "order"])?;
     let inner_first = match arguments.optional_text("order")? {
         None | Some("C") => false,
@@ -241,41 +241,41 @@ pub(super) fn split_array_axis(kernel: &LoopKernel, step: &Step) -> Done {
     done(step, crate::split_array_axis(kernel, &arguments.names("array_names")?, &split))
 }
 
-pub(super) fn simplify_indices(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn simplify_indices(kernel: &LoopKernel, step: &TransformStep) -> Done {
     Arguments::of(step, &[])?;
     done(step, crate::simplify_indices(kernel))
 }
 
-pub(super) fn privatize_temporaries_with_inames(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn privatize_temporaries_with_inames(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["privatizing_inames", "only_var_names"])?;
     let inames = arguments.names("privatizing_inames")?.into_iter().collect();
     let only = arguments.optional_names("only_var_names")?.map(|names| names.into_iter().collect());
     done(step, crate::privatize_temporaries_with_inames(kernel, &inames, only.as_ref()))
 }
 
-pub(super) fn allocate_temporaries_for_base_storage(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn allocate_temporaries_for_base_storage(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["only_address_space", "aliased", "max_nbytes"])?;
     let how = BaseStorage { only_space: address_space(&arguments, "only_address_space")?, aliased: arguments.flag("aliased", true)? };
-    // Memory that is not shared has no common size to keep below a limit.
+    // Memory that is not shared has no common size to limit.
     arguments.optional_int("max_nbytes")?;
     done(step, crate::allocate_temporaries_for_base_storage(kernel, how))
 }
 
-pub(super) fn remove_unused_arguments(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn remove_unused_arguments(kernel: &LoopKernel, step: &TransformStep) -> Done {
     Arguments::of(step, &[])?;
     Ok(crate::remove_unused_arguments(kernel))
 }
 
-pub(super) fn add_padding(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn add_padding(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["variable", "axis", "elements"])?;
     let number = |argument| -> Result<u64, ApplyError> {
-        u64::try_from(arguments.int(argument)?).map_err(|_| arguments.wrong(argument, "a number that is not negative").into())
+        u64::try_from(arguments.int(argument)?).map_err(|_| arguments.wrong(argument, "a non-negative number").into())
     };
     let axis = usize::try_from(number("axis")?).unwrap_or(usize::MAX);
     done(step, crate::add_padding(kernel, &arguments.text("variable")?.into(), axis, number("elements")?))
 }
 
-pub(super) fn concatenate_arrays(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn concatenate_arrays(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["array_names", "new_name", "axis_nr"])?;
     let axis = match arguments.get("axis_nr") {
         None => 0,
@@ -284,7 +284,7 @@ pub(super) fn concatenate_arrays(kernel: &LoopKernel, step: &Step) -> Done {
     done(step, crate::concatenate_arrays(kernel, &arguments.names("array_names")?, &arguments.text("new_name")?.into(), axis))
 }
 
-pub(super) fn to_batched(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn to_batched(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["nbatches", "batch_varying_args", "batch_iname_prefix"])?;
     let count = match arguments.get("nbatches") {
         Some(StepValue::Int(count)) => Expr::int(*count),
@@ -300,14 +300,14 @@ pub(super) fn to_batched(kernel: &LoopKernel, step: &Step) -> Done {
     done(step, crate::to_batched(kernel, &batches))
 }
 
-pub(super) fn unprivatize_temporaries_with_inames(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn unprivatize_temporaries_with_inames(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["inames", "only_var_names"])?;
     let inames = arguments.names("inames")?.into_iter().collect();
     let only = arguments.optional_names("only_var_names")?.map(|names| names.into_iter().collect());
     done(step, crate::unprivatize_temporaries_with_inames(kernel, &inames, only.as_ref()))
 }
 
-pub(super) fn buffer_array(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn buffer_array(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let names = [
         "var_name",
         "buffer_inames",

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-use parloop_ir::step::{Arguments, Step, StepValue};
+use parloop_ir::step::{Arguments, StepValue, TransformStep};
 use parloop_ir::syntax::{InameTag, LoopKernel};
 use parloop_isl::{Name, Relation};
 
@@ -12,23 +12,23 @@ use crate::{Duplicate, Fixed, Join, Rename, Split, Tags};
 
 type Done = Result<LoopKernel, ApplyError>;
 
-pub(super) fn assume(kernel: &LoopKernel, step: &Step) -> Done {
-    // In a file the condition may stand without quotes, as several words.
+pub(super) fn assume(kernel: &LoopKernel, step: &TransformStep) -> Done {
+    // In a file the condition may be unquoted, as several words.
     let arguments = Arguments::of(step, &["assumptions"])?;
     done(step, crate::assume(kernel, arguments.text("assumptions")?))
 }
 
-pub(super) fn split_iname(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn split_iname(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let (iname, split) = split(kernel, step, "inner_length")?;
     done(step, crate::split_iname(kernel, &iname, &split))
 }
 
-pub(super) fn chunk_iname(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn chunk_iname(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let (iname, split) = split(kernel, step, "num_chunks")?;
     done(step, crate::chunk_iname(kernel, &iname, &split))
 }
 
-fn split(kernel: &LoopKernel, step: &Step, length: &'static str) -> Result<(Name, Split), ApplyError> {
+fn split(kernel: &LoopKernel, step: &TransformStep, length: &'static str) -> Result<(Name, Split), ApplyError> {
     let names = ["split_iname", length, "outer_iname", "inner_iname", "outer_tag", "inner_tag", "slabs", "do_tagged_check", "within"];
     let arguments = Arguments::of(step, &names)?;
     let mut split = Split::by(arguments.int(length)?).within(query(kernel, step, &arguments, "within")?);
@@ -45,7 +45,7 @@ fn split(kernel: &LoopKernel, step: &Step, length: &'static str) -> Result<(Name
         split = split.inner(tag);
     }
     if let Some(slabs) = arguments.get("slabs") {
-        let (first, last) = pair(slabs).ok_or_else(|| arguments.wrong("slabs", "two numbers, not negative"))?;
+        let (first, last) = pair(slabs).ok_or_else(|| arguments.wrong("slabs", "two non-negative numbers"))?;
         split = split.slabs(first, last);
     }
     if !arguments.flag("do_tagged_check", true)? {
@@ -65,10 +65,10 @@ fn pair(value: &StepValue) -> Option<(u32, u32)> {
 }
 
 /// `tag_inames {i: g.0}`, `tag_inames "i:g.0, j:l.0"`, `tag_inames i=g.0 j=l.0`.
-pub(super) fn tag_inames(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn tag_inames(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let is_option = |name: &Name| name == "iname_to_tag" || name == "ignore_nonexistent" || name == "force";
     let (named, tagged): (Vec<_>, Vec<_>) = step.keywords.iter().cloned().partition(|(name, _)| is_option(name));
-    let plain = Step { keywords: named, ..step.clone() };
+    let plain = TransformStep { keywords: named, ..step.clone() };
     let arguments = Arguments::of(&plain, &["iname_to_tag", "force", "ignore_nonexistent"])?;
     let failed = |error: crate::TagInamesError| ApplyError::Failed { step: step.name.clone(), error: Box::new(error) };
     let mut tags = match arguments.get("iname_to_tag") {
@@ -99,10 +99,10 @@ fn two(value: &StepValue) -> Option<(StepValue, StepValue)> {
     }
 }
 
-fn add_tags(step: &Step, mut tags: Tags, entries: &[(StepValue, StepValue)]) -> Result<Tags, ApplyError> {
+fn add_tags(step: &TransformStep, mut tags: Tags, entries: &[(StepValue, StepValue)]) -> Result<Tags, ApplyError> {
     for (iname, choice) in entries {
         let iname = iname.as_text().ok_or_else(|| wrong(step, "iname_to_tag", "names of inames", iname))?;
-        // No tag at all is said with an empty text.
+        // An empty string means no tag.
         let choices = if *choice == StepValue::None { vec![Name::from("")] } else { choice.as_names().unwrap_or_default() };
         if choices.is_empty() {
             return Err(wrong(step, "iname_to_tag", "tags", choice));
@@ -115,25 +115,25 @@ fn add_tags(step: &Step, mut tags: Tags, entries: &[(StepValue, StepValue)]) -> 
     Ok(tags)
 }
 
-pub(super) fn untag_inames(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn untag_inames(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["iname_to_untag", "tag"])?;
     let unwanted: Vec<InameTag> = tags(step, &arguments, "tag")?;
     let is_unwanted = |tag: &InameTag| unwanted.is_empty() || unwanted.contains(tag);
     done(step, crate::untag_inames(kernel, arguments.text("iname_to_untag")?, &is_unwanted))
 }
 
-pub(super) fn prioritize_loops(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn prioritize_loops(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["loop_priority"])?;
     done(step, crate::prioritize_loops(kernel, &arguments.names("loop_priority")?))
 }
 
-pub(super) fn remove_unused_inames(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn remove_unused_inames(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["inames"])?;
     let inames = arguments.optional_names("inames")?;
     done(step, crate::remove_unused_inames(kernel, inames.as_deref()))
 }
 
-pub(super) fn map_domain(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn map_domain(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["transform_map"])?;
     let map = Relation::parse(arguments.text("transform_map")?);
     let map = map.map_err(|error| ApplyError::Failed { step: step.name.clone(), error: Box::new(error) })?;
@@ -141,7 +141,7 @@ pub(super) fn map_domain(kernel: &LoopKernel, step: &Step) -> Done {
 }
 
 /// `fix_parameters n=16`, `fix_parameters {n: 16}`.
-pub(super) fn fix_parameters(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn fix_parameters(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let mut values: BTreeMap<Name, Fixed> = BTreeMap::new();
     let given = step.keywords.iter().map(|(name, value)| (name.clone(), value));
     let mut all: Vec<(Name, &StepValue)> = given.collect();
@@ -163,7 +163,7 @@ pub(super) fn fix_parameters(kernel: &LoopKernel, step: &Step) -> Done {
     done(step, crate::fix_parameters(kernel, &values))
 }
 
-pub(super) fn join_inames(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn join_inames(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["inames", "new_iname", "tag", "within"])?;
     let mut join = Join::of(arguments.names("inames")?).within(query(kernel, step, &arguments, "within")?);
     if let Some(name) = arguments.optional_text("new_iname")? {
@@ -175,7 +175,7 @@ pub(super) fn join_inames(kernel: &LoopKernel, step: &Step) -> Done {
     done(step, crate::join_inames(kernel, &join))
 }
 
-pub(super) fn duplicate_inames(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn duplicate_inames(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["inames", "within", "new_inames", "suffix", "tags"])?;
     let mut duplicate = Duplicate::of(arguments.names("inames")?).within(query(kernel, step, &arguments, "within")?);
     if let Some(names) = arguments.optional_names("new_inames")? {
@@ -196,7 +196,7 @@ pub(super) fn duplicate_inames(kernel: &LoopKernel, step: &Step) -> Done {
     done(step, crate::duplicate_inames(kernel, &duplicate))
 }
 
-fn rename(kernel: &LoopKernel, step: &Step, arguments: &Arguments<'_>) -> Result<Rename, ApplyError> {
+fn rename(kernel: &LoopKernel, step: &TransformStep, arguments: &Arguments<'_>) -> Result<Rename, ApplyError> {
     let mut rename = Rename::default().within(query(kernel, step, arguments, "within")?);
     if arguments.flag("existing_ok", false)? {
         rename = rename.existing_ok();
@@ -207,48 +207,48 @@ fn rename(kernel: &LoopKernel, step: &Step, arguments: &Arguments<'_>) -> Result
     Ok(rename)
 }
 
-pub(super) fn rename_iname(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn rename_iname(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["old_iname", "new_iname", "existing_ok", "within", "preserve_tags"])?;
     let rename = rename(kernel, step, &arguments)?;
     done(step, crate::rename_iname(kernel, arguments.text("old_iname")?, arguments.text("new_iname")?, &rename))
 }
 
-pub(super) fn rename_inames(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn rename_inames(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["old_inames", "new_iname", "existing_ok", "within"])?;
     let rename = rename(kernel, step, &arguments)?;
     done(step, crate::rename_inames(kernel, &arguments.names("old_inames")?, arguments.text("new_iname")?, &rename))
 }
 
-pub(super) fn rename_inames_in_batch(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn rename_inames_in_batch(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["batches"])?;
     let mut batches = BTreeMap::new();
     for (new, old) in arguments.map("batches")? {
         let (Some(new), Some(old)) = (new.as_text(), old.as_names()) else {
-            return Err(arguments.wrong("batches", "inames with those that they stand for").into());
+            return Err(arguments.wrong("batches", "a mapping from inames to the inames they replace").into());
         };
         batches.insert(new.into(), old);
     }
     done(step, crate::rename_inames_in_batch(kernel, &batches))
 }
 
-pub(super) fn affine_map_inames(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn affine_map_inames(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["old_inames", "new_inames", "equations"])?;
     let equations = arguments.names("equations")?;
     let equations: Vec<&str> = equations.iter().map(Name::as_str).collect();
     done(step, crate::affine_map_inames(kernel, &arguments.names("old_inames")?, &arguments.names("new_inames")?, &equations))
 }
 
-pub(super) fn split_reduction_inward(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn split_reduction_inward(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["inames", "within"])?;
     done(step, crate::split_reduction_inward(kernel, &arguments.names("inames")?, &query(kernel, step, &arguments, "within")?))
 }
 
-pub(super) fn split_reduction_outward(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn split_reduction_outward(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["inames", "within"])?;
     done(step, crate::split_reduction_outward(kernel, &arguments.names("inames")?, &query(kernel, step, &arguments, "within")?))
 }
 
-pub(super) fn make_reduction_inames_unique(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn make_reduction_inames_unique(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["inames", "within"])?;
     let inames = arguments.optional_names("inames")?;
     done(step, crate::make_reduction_inames_unique(kernel, inames.as_deref(), &query(kernel, step, &arguments, "within")?))

@@ -2,7 +2,7 @@
 
 use parloop_ir::matching::{Glob, Query};
 use parloop_ir::parse;
-use parloop_ir::step::{Arguments, Step, StepValue};
+use parloop_ir::step::{Arguments, StepValue, TransformStep};
 use parloop_ir::syntax::{LoopKernel, MemoryKind, SyncScope};
 
 use super::{ApplyError, done, finds, query, read_query};
@@ -10,7 +10,7 @@ use crate::{AssignmentToSubst, Barrier, ExtractSubst, NoSync, ReductionArgToSubs
 
 type Done = Result<LoopKernel, ApplyError>;
 
-pub(super) fn add_dependency(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn add_dependency(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["insn_match", "depends_on"])?;
     // An empty query would find every instruction; here both are needed.
     arguments.text("insn_match")?;
@@ -19,15 +19,15 @@ pub(super) fn add_dependency(kernel: &LoopKernel, step: &Step) -> Done {
     done(step, crate::add_dependency(kernel, &dependents, &depends_on))
 }
 
-/// A query; a plain name means the instruction of that id.
-fn id_or_query(step: &Step, arguments: &Arguments<'_>, argument: &'static str) -> Result<Query, ApplyError> {
+/// A query; a plain name selects the instruction with that id.
+fn id_or_query(step: &TransformStep, arguments: &Arguments<'_>, argument: &'static str) -> Result<Query, ApplyError> {
     match arguments.optional_text(argument)? {
         Some(text) if parse::is_name(text) && text != "all" => Ok(Query::Id(Glob::new(text))),
         _ => read_query(step, arguments, argument),
     }
 }
 
-pub(super) fn add_nosync(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn add_nosync(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["scope", "source", "sink", "bidirectional", "force", "empty_ok"])?;
     let scope = match arguments.text("scope")? {
         "local" => SyncScope::Local,
@@ -45,7 +45,7 @@ pub(super) fn add_nosync(kernel: &LoopKernel, step: &Step) -> Done {
     done(step, crate::add_nosync(kernel, &nosync))
 }
 
-pub(super) fn add_barrier(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn add_barrier(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let names = ["insn_before", "insn_after", "id_based_on", "tags", "synchronization_kind", "mem_kind", "within_inames"];
     let arguments = Arguments::of(step, &names)?;
     let (before, after) = (id_or_query(step, &arguments, "insn_before")?, id_or_query(step, &arguments, "insn_after")?);
@@ -66,7 +66,7 @@ pub(super) fn add_barrier(kernel: &LoopKernel, step: &Step) -> Done {
     done(step, crate::add_barrier(kernel, &barrier))
 }
 
-pub(super) fn assignment_to_subst(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn assignment_to_subst(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["lhs_name", "extra_arguments", "within", "force_retain_argument"])?;
     let what = AssignmentToSubst {
         extra_arguments: arguments.optional_names("extra_arguments")?.unwrap_or_default(),
@@ -77,7 +77,7 @@ pub(super) fn assignment_to_subst(kernel: &LoopKernel, step: &Step) -> Done {
     done(step, crate::assignment_to_subst(kernel, &what))
 }
 
-pub(super) fn reduction_arg_to_subst_rule(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn reduction_arg_to_subst_rule(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["inames", "subst_rule_name", "within"])?;
     let what = ReductionArgToSubstRule {
         rule: arguments.optional_text("subst_rule_name")?.map(Into::into),
@@ -87,12 +87,12 @@ pub(super) fn reduction_arg_to_subst_rule(kernel: &LoopKernel, step: &Step) -> D
     done(step, crate::reduction_arg_to_subst_rule(kernel, &what))
 }
 
-pub(super) fn expand_subst(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn expand_subst(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["within"])?;
     done(step, crate::expand_subst(kernel, &query(kernel, step, &arguments, "within")?))
 }
 
-pub(super) fn extract_subst(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn extract_subst(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["subst_name", "template", "parameters", "within"])?;
     let template = parse::expression(arguments.text("template")?);
     let template = template.map_err(|error| ApplyError::Text { step: step.name.clone(), argument: "template", error })?;
@@ -104,26 +104,26 @@ pub(super) fn extract_subst(kernel: &LoopKernel, step: &Step) -> Done {
     done(step, crate::extract_subst(kernel, &what))
 }
 
-/// The query that must be there, and find something.
-fn needed_query(kernel: &LoopKernel, step: &Step, arguments: &Arguments<'_>, argument: &'static str) -> Result<Query, ApplyError> {
+/// A required query, which must select something.
+fn needed_query(kernel: &LoopKernel, step: &TransformStep, arguments: &Arguments<'_>, argument: &'static str) -> Result<Query, ApplyError> {
     arguments.text(argument)?;
     finds(kernel, step, argument, id_or_query(step, arguments, argument)?)
 }
 
-pub(super) fn add_inames_to_insn(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn add_inames_to_insn(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["inames", "insn_match"])?;
     let query = needed_query(kernel, step, &arguments, "insn_match")?;
     done(step, crate::add_inames_to_insn(kernel, &arguments.names("inames")?, &query))
 }
 
-pub(super) fn remove_inames_from_insn(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn remove_inames_from_insn(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["inames", "insn_match"])?;
     let query = needed_query(kernel, step, &arguments, "insn_match")?;
     done(step, crate::remove_inames_from_insn(kernel, &arguments.names("inames")?, &query))
 }
 
 /// `remove_instructions "id:a or id:b"`, or a list of ids.
-pub(super) fn remove_instructions(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn remove_instructions(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["insn_ids"])?;
     let Some(StepValue::List(_)) = arguments.get("insn_ids") else {
         return Ok(crate::remove_instructions(kernel, &needed_query(kernel, step, &arguments, "insn_ids")?));
@@ -135,23 +135,23 @@ pub(super) fn remove_instructions(kernel: &LoopKernel, step: &Step) -> Done {
     Ok(crate::remove_instructions(kernel, &finds(kernel, step, "insn_ids", query)?))
 }
 
-pub(super) fn set_instruction_priority(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn set_instruction_priority(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["insn_match", "priority"])?;
-    let priority = i32::try_from(arguments.int("priority")?).map_err(|_| arguments.wrong("priority", "a number of 32 bits"))?;
+    let priority = i32::try_from(arguments.int("priority")?).map_err(|_| arguments.wrong("priority", "a 32-bit number"))?;
     Ok(crate::set_instruction_priority(kernel, &needed_query(kernel, step, &arguments, "insn_match")?, priority))
 }
 
-pub(super) fn tag_instructions(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn tag_instructions(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["new_tag", "within"])?;
     Ok(crate::tag_instructions(kernel, &arguments.text("new_tag")?.into(), &query(kernel, step, &arguments, "within")?))
 }
 
-pub(super) fn add_inames_for_unused_hw_axes(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn add_inames_for_unused_hw_axes(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["within"])?;
     done(step, crate::add_inames_for_unused_hw_axes(kernel, &query(kernel, step, &arguments, "within")?))
 }
 
-pub(super) fn remove_predicates_from_insn(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn remove_predicates_from_insn(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["predicates", "insn_match"])?;
     let texts = arguments.names("predicates")?;
     let read = |text: &parloop_isl::Name| {
@@ -161,7 +161,7 @@ pub(super) fn remove_predicates_from_insn(kernel: &LoopKernel, step: &Step) -> D
     Ok(crate::remove_predicates_from_insn(kernel, &predicates, &needed_query(kernel, step, &arguments, "insn_match")?))
 }
 
-pub(super) fn collect_common_factors_on_increment(kernel: &LoopKernel, step: &Step) -> Done {
+pub(super) fn collect_common_factors_on_increment(kernel: &LoopKernel, step: &TransformStep) -> Done {
     let arguments = Arguments::of(step, &["var_name"])?;
     done(step, crate::collect_common_factors_on_increment(kernel, &arguments.text("var_name")?.into()))
 }

@@ -1,4 +1,4 @@
-//! The table of transformations by name, for text and for Python: a [`Step`] in, a transformed program out.
+//! The table of transformations by name, for text and for Python: a [`TransformStep`] in, a transformed program out.
 
 mod arrays;
 mod inames;
@@ -11,20 +11,20 @@ use std::str::FromStr;
 use parloop_ir::matching::Query;
 use parloop_ir::parse::{self, ParseError, nearest};
 use parloop_ir::program::Program;
-use parloop_ir::step::{Arguments, Step, StepError, StepValue};
+use parloop_ir::step::{Arguments, StepError, StepValue, TransformStep};
 use parloop_ir::syntax::{AddressSpace, InameTag, LoopKernel, TagError};
 use parloop_isl::Name;
 
-/// Why a step cannot be done.
+/// Why a step fails.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)]
 pub enum ApplyError {
-    #[error("there is no transformation `{name}`{}", .nearest.as_ref().map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default())]
+    #[error("unknown transformation `{name}`{}", .nearest.as_ref().map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default())]
     Unknown { name: Name, nearest: Option<String> },
-    #[error("`{step}` needs to know which of the kernels {kernels} is meant: name it with `in_kernel=NAME`")]
+    #[error("`{step}` needs one of the kernels {kernels}; choose it with `in_kernel=NAME`")]
     Which { step: Name, kernels: String },
-    #[error("`{step}`: there is no kernel `{name}`")]
+    #[error("`{step}`: no kernel `{name}` in the program")]
     NoKernel { step: Name, name: Name },
     #[error(transparent)]
     Arguments(#[from] StepError),
@@ -38,10 +38,10 @@ pub enum ApplyError {
     Failed { step: Name, error: Box<dyn Error + Send + Sync> },
 }
 
-type Transformation = fn(&LoopKernel, &Step) -> Result<LoopKernel, ApplyError>;
+type ApplyStep = fn(&LoopKernel, &TransformStep) -> Result<LoopKernel, ApplyError>;
 
 /// Every transformation of one kernel, by name.
-const TABLE: &[(&str, Transformation)] = &[
+const TABLE: &[(&str, ApplyStep)] = &[
     ("add_barrier", instructions::add_barrier),
     ("add_dependency", instructions::add_dependency),
     ("add_inames_for_unused_hw_axes", instructions::add_inames_for_unused_hw_axes),
@@ -95,10 +95,10 @@ const TABLE: &[(&str, Transformation)] = &[
     ("untag_inames", inames::untag_inames),
 ];
 
-/// Those that look at more of the program than the kernel.
+/// Transformations that need more of the program than the kernel.
 const OF_PROGRAMS: [&str; 3] = ["inline_callable_kernel", "pack_and_unpack_args_for_call", "realize_reduction"];
 
-/// Does a transformation on the only kernel of a program, or on the one that `in_kernel=NAME` names.
+/// Applies a transformation to the only kernel of a program, or to the one that `in_kernel=NAME` selects.
 ///
 /// ```
 /// use parloop_loop::{create::make_kernel, parse::step, transform::apply};
@@ -109,8 +109,8 @@ const OF_PROGRAMS: [&str; 3] = ["inline_callable_kernel", "pack_and_unpack_args_
 /// ```
 ///
 /// # Errors
-/// When there is no such transformation, its arguments are not what it takes, or it is not possible.
-pub fn apply(program: &Program, step: &Step) -> Result<Program, ApplyError> {
+/// If the transformation is unknown, its arguments are invalid, or it is not possible.
+pub fn apply(program: &Program, step: &TransformStep) -> Result<Program, ApplyError> {
     if step.name == "inline_callable_kernel" {
         let arguments = Arguments::of(step, &["function_name"])?;
         let inlined = super::inline_callable_kernel(program, arguments.text("function_name")?);
@@ -133,11 +133,11 @@ pub fn apply(program: &Program, step: &Step) -> Result<Program, ApplyError> {
     }
 }
 
-/// Does a transformation on a kernel.
+/// Applies a transformation to a kernel.
 ///
 /// # Errors
 /// As [`apply`].
-pub fn apply_to_kernel(kernel: &LoopKernel, step: &Step) -> Result<LoopKernel, ApplyError> {
+pub fn apply_to_kernel(kernel: &LoopKernel, step: &TransformStep) -> Result<LoopKernel, ApplyError> {
     match TABLE.binary_search_by_key(&step.name.as_str(), |(name, _)| name) {
         Ok(at) => TABLE[at].1(kernel, step),
         Err(_) => {
@@ -147,12 +147,12 @@ pub fn apply_to_kernel(kernel: &LoopKernel, step: &Step) -> Result<LoopKernel, A
     }
 }
 
-/// The names of all transformations that [`apply`] knows.
+/// The names of all transformations of [`apply`].
 pub fn known_steps() -> impl Iterator<Item = &'static str> {
     TABLE.iter().map(|(name, _)| *name).chain(OF_PROGRAMS)
 }
 
-fn only_kernel(program: &Program, step: &Step) -> Result<Name, ApplyError> {
+fn only_kernel(program: &Program, step: &TransformStep) -> Result<Name, ApplyError> {
     let kernels = || program.callables.iter().filter(|(_, callable)| callable.kernel().is_some()).map(|(name, _)| name);
     let mut candidates: Vec<&Name> =
         if program.entrypoints.is_empty() { kernels().collect() } else { program.entrypoints.iter().collect() };
@@ -165,23 +165,23 @@ fn only_kernel(program: &Program, step: &Step) -> Result<Name, ApplyError> {
     }
 }
 
-fn wrong(step: &Step, argument: &str, expected: &'static str, found: &StepValue) -> ApplyError {
+fn wrong(step: &TransformStep, argument: &str, expected: &'static str, found: &StepValue) -> ApplyError {
     StepError::WrongType { step: step.name.clone(), argument: argument.into(), expected, found: found.describe() }.into()
 }
 
-/// What a transformation returned, with the step's name.
-fn done<T, E: Error + Send + Sync + 'static>(step: &Step, result: Result<T, E>) -> Result<T, ApplyError> {
+/// The result of a transformation, with the step's name in errors.
+fn done<T, E: Error + Send + Sync + 'static>(step: &TransformStep, result: Result<T, E>) -> Result<T, ApplyError> {
     result.map_err(|error| ApplyError::Failed { step: step.name.clone(), error: Box::new(error) })
 }
 
-/// A query that finds some instruction; every one if it is not given.
-fn query(kernel: &LoopKernel, step: &Step, arguments: &Arguments<'_>, argument: &'static str) -> Result<Query, ApplyError> {
+/// A query that must select some instruction; all if not given.
+fn query(kernel: &LoopKernel, step: &TransformStep, arguments: &Arguments<'_>, argument: &'static str) -> Result<Query, ApplyError> {
     finds(kernel, step, argument, read_query(step, arguments, argument)?)
 }
 
-/// The query, if it finds an instruction of the kernel. A misspelt query would leave the kernel as it is without a word; kernels of the
-/// drop-in for loopy accept that, since programs written for it apply one list of transformations to many kernels.
-fn finds(kernel: &LoopKernel, step: &Step, argument: &'static str, query: Query) -> Result<Query, ApplyError> {
+/// The query, if it finds an instruction of the kernel. A misspelt query would silently leave the kernel unchanged; kernels of the drop-in
+/// for loopy accept that, since programs written for loopy apply one list of transformations to many kernels.
+fn finds(kernel: &LoopKernel, step: &TransformStep, argument: &'static str, query: Query) -> Result<Query, ApplyError> {
     let is_found = query == Query::All || kernel.instructions.iter().any(|instruction| query.matches(kernel, instruction));
     if is_found || kernel.options.is_lenient() {
         return Ok(query);
@@ -196,14 +196,14 @@ fn finds(kernel: &LoopKernel, step: &Step, argument: &'static str, query: Query)
 /// How many ids of instructions a message lists.
 const IDS_SHOWN: usize = 20;
 
-/// A query as it is written; one that is not given finds every instruction.
-fn read_query(step: &Step, arguments: &Arguments<'_>, argument: &'static str) -> Result<Query, ApplyError> {
+/// A query as written; all instructions if not given.
+fn read_query(step: &TransformStep, arguments: &Arguments<'_>, argument: &'static str) -> Result<Query, ApplyError> {
     let text = arguments.optional_text(argument)?.unwrap_or("");
     parse::query(text).map_err(|error| ApplyError::Text { step: step.name.clone(), argument, error })
 }
 
 /// Tags, as one text or as a list.
-fn tags(step: &Step, arguments: &Arguments<'_>, argument: &'static str) -> Result<Vec<InameTag>, ApplyError> {
+fn tags(step: &TransformStep, arguments: &Arguments<'_>, argument: &'static str) -> Result<Vec<InameTag>, ApplyError> {
     let Some(names) = arguments.optional_names(argument)? else { return Ok(Vec::new()) };
     let tag = |name: &Name| InameTag::from_str(name).map_err(|error| ApplyError::Tag { step: step.name.clone(), argument, error });
     names.iter().map(tag).collect()
@@ -220,8 +220,8 @@ fn address_space(arguments: &Arguments<'_>, argument: &'static str) -> Result<Op
     }
 }
 
-/// Whether an argument was given as the value none, which for some is not the same as not given.
-fn is_given_as_none(step: &Step, position: usize, argument: &str) -> bool {
+/// Whether an argument was given as none, which for some differs from not given.
+fn is_given_as_none(step: &TransformStep, position: usize, argument: &str) -> bool {
     step.args.get(position) == Some(&StepValue::None)
         || step.keywords.iter().any(|(name, value)| name == argument && *value == StepValue::None)
 }

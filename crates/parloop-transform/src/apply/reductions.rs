@@ -3,10 +3,10 @@
 use parloop_ir::program::Program;
 use parloop_isl::Name;
 
-use super::{ApplyError, Arguments, Step, done};
+use super::{ApplyError, Arguments, TransformStep, done};
 use crate::reduce::{Realization, Scan};
 
-pub(super) fn realize_reduction(program: &Program, kernel: &Name, step: &Step) -> Result<Program, ApplyError> {
+pub(super) fn realize_reduction(program: &Program, kernel: &Name, step: &TransformStep) -> Result<Program, ApplyError> {
     let names = ["insn_id_filter", "unknown_types_ok", "automagic_scans_ok", "force_scan", "force_outer_iname_for_scan"];
     let arguments = Arguments::of(step, &names)?;
     let scan = match (arguments.flag("force_scan", false)?, arguments.flag("automagic_scans_ok", false)?) {

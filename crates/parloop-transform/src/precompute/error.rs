@@ -1,4 +1,4 @@
-//! Why nothing can be computed ahead.
+//! Errors of precomputation.
 
 use parloop_ir::names::Near;
 use parloop_ir::substitution::ExpandSubstError;
@@ -7,34 +7,34 @@ use parloop_isl::{IslError, Name, Set};
 
 use crate::edit_instructions::AddInamesError;
 
-/// Why values of a rule cannot be computed ahead.
+/// Why values of a rule cannot be precomputed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrecomputeError {
-    /// There is no such rule.
+    /// Unknown rule.
     #[error("kernel `{kernel}` has no substitution rule `{rule}`{near}")]
     UnknownRule {
         /// The kernel.
         kernel: Name,
-        /// The name asked for.
+        /// The name.
         rule: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
-    /// There is no such iname.
+    /// Unknown iname.
     #[error("rule `{rule}`: kernel `{kernel}` has no iname `{iname}`{near}")]
     UnknownIname {
         /// The kernel.
         kernel: Name,
         /// The rule.
         rule: Name,
-        /// The name asked for.
+        /// The name.
         iname: Name,
-        /// What may have been meant.
+        /// Names that may have been meant.
         near: Near,
     },
-    /// Nobody calls the rule with arguments that are affine in inames and parameters.
-    #[error("rule `{rule}`: no selected instruction of kernel `{kernel}` calls it with arguments made of inames and parameters alone")]
+    /// No instruction calls the rule with arguments that are affine in inames and parameters.
+    #[error("rule `{rule}`: no selected instruction of kernel `{kernel}` calls it with arguments that use only inames and parameters")]
     NoUses {
         /// The kernel.
         kernel: Name,
@@ -44,7 +44,7 @@ pub enum PrecomputeError {
     /// A loop around the fetch, and not around the use, may have no values.
     #[error(transparent)]
     Outer(#[from] AddInamesError),
-    /// A sweep that changes nothing.
+    /// A sweep without effect.
     #[error("rule `{rule}`: sweep iname `{iname}` is neither in the arguments of its calls nor in the rule; leave it out")]
     UnusedSweep {
         /// The rule.
@@ -61,7 +61,7 @@ pub enum PrecomputeError {
         axis: Name,
     },
     /// An argument that differs has no axis.
-    #[error("rule `{rule}`: its parameter `{parameter}` has different values in one sweep, so it must be a storage axis")]
+    #[error("rule `{rule}`: its parameter `{parameter}` varies within one sweep, so it must be a storage axis")]
     MissingStorageAxis {
         /// The rule.
         rule: Name,
@@ -69,27 +69,27 @@ pub enum PrecomputeError {
         parameter: Name,
     },
     /// The value depends on a swept iname that no axis stands for.
-    #[error("rule `{rule}`: its value depends on the swept iname `{iname}` beside its arguments, so `{iname}` must be a storage axis")]
+    #[error(
+        "rule `{rule}`: its value depends on the swept iname `{iname}` in addition to its arguments, so `{iname}` must be a storage axis"
+    )]
     HiddenAxis {
         /// The rule.
         rule: Name,
         /// The iname.
         iname: Name,
     },
-    /// What the value is made of changes while the swept loops run.
-    #[error(
-        "rule `{rule}`: `{writer}` writes `{array}` inside of the swept loops, where it may be read afterwards, so it cannot be read ahead of them"
-    )]
+    /// An input of the value changes while the swept loops run.
+    #[error("rule `{rule}`: `{writer}` writes `{array}` inside the swept loops, before it may be read, so it cannot be read ahead of them")]
     Changes {
         /// The rule.
         rule: Name,
         /// What changes.
         array: Name,
-        /// Who writes it.
+        /// The instruction that writes it.
         writer: Name,
     },
-    /// A name is in use.
-    #[error("rule `{rule}`: `{name}` is a name in kernel `{kernel}` already; choose another one")]
+    /// A name is already taken.
+    #[error("rule `{rule}`: `{name}` is already a name in kernel `{kernel}`; choose another one")]
     Taken {
         /// The kernel.
         kernel: Name,
@@ -98,7 +98,7 @@ pub enum PrecomputeError {
         /// The name.
         name: Name,
     },
-    /// The given footprint does not fit the rule.
+    /// The given footprint does not match the rule.
     #[error("rule `{rule}`: the rule takes {takes} arguments, but a footprint has {given}")]
     FootprintArguments {
         /// The rule.
@@ -109,15 +109,15 @@ pub enum PrecomputeError {
         given: usize,
     },
     /// The given footprint is not affine.
-    #[error("rule `{rule}`: argument {argument} of the footprint is not made of inames and parameters by sums and constant factors")]
+    #[error("rule `{rule}`: argument {argument} of the footprint is not affine in inames and parameters")]
     FootprintNotAffine {
         /// The rule.
         rule: Name,
         /// Which argument, counted from 0.
         argument: usize,
     },
-    /// An existing iname is to fill an axis of one place.
-    #[error("rule `{rule}`: axis {axis} has one place alone, so iname `{iname}` cannot run over it; leave it out")]
+    /// An existing iname is given for an axis of length one.
+    #[error("rule `{rule}`: axis {axis} has only one element, so iname `{iname}` cannot run over it; leave it out")]
     ShortAxis {
         /// The rule.
         rule: Name,
@@ -126,8 +126,8 @@ pub enum PrecomputeError {
         /// The iname.
         iname: Name,
     },
-    /// Existing inames have other values than are needed.
-    #[error("rule `{rule}`: its values are needed for `{needed}`, but the inames given have `{has}`; give names that are not in use")]
+    /// Existing inames do not have the needed values.
+    #[error("rule `{rule}`: its values are needed for `{needed}`, but the given inames cover `{has}`; use names that do not exist yet")]
     OtherDomain {
         /// The rule.
         rule: Name,
@@ -138,7 +138,7 @@ pub enum PrecomputeError {
     },
     /// The footprint is not bounded.
     #[error(
-        "rule `{rule}`: what is needed along axis {axis} has no length in terms of the kernel's parameters; sweep further inames, \
+        "rule `{rule}`: the length needed along axis {axis} is not an expression in the kernel's parameters; sweep more inames, \
          or give more outer inames"
     )]
     Unbounded {
@@ -148,20 +148,20 @@ pub enum PrecomputeError {
         axis: usize,
     },
     /// The footprint has no points.
-    #[error("rule `{rule}`: no value is ever needed: the domain of its users is empty")]
+    #[error("rule `{rule}`: no value is ever needed: the domain of its uses is empty")]
     Empty {
         /// The rule.
         rule: Name,
     },
     /// The footprint is not a set that a nest of loops runs over.
-    #[error("rule `{rule}`: the values needed, `{footprint}`, are not convex; ask for their bounding box")]
+    #[error("rule `{rule}`: the values needed, `{footprint}`, are not convex; request their bounding box")]
     NotConvex {
         /// The rule.
         rule: Name,
         /// The footprint.
         footprint: Box<Set>,
     },
-    /// The temporary is there, with another number of axes.
+    /// The temporary exists, with another number of axes.
     #[error("rule `{rule}`: temporary `{temporary}` has {has} axes, but {needed} are needed; choose another name for it")]
     TemporaryAxes {
         /// The rule.
@@ -173,24 +173,24 @@ pub enum PrecomputeError {
         /// Those needed.
         needed: usize,
     },
-    /// The temporary is there, and its shape cannot be widened.
-    #[error("rule `{rule}`: temporary `{temporary}` is there with a shape that is not a constant; choose another name for it")]
+    /// The temporary exists, and its shape cannot be widened.
+    #[error("rule `{rule}`: temporary `{temporary}` exists with a shape that is not constant; choose another name for it")]
     TemporaryShape {
         /// The rule.
         rule: Name,
         /// The temporary.
         temporary: Name,
     },
-    /// The temporary is there, of another type.
-    #[error("rule `{rule}`: temporary `{temporary}` is there with another type; choose another name for it")]
+    /// The temporary exists, of another type.
+    #[error("rule `{rule}`: temporary `{temporary}` exists with another type; choose another name for it")]
     TemporaryType {
         /// The rule.
         rule: Name,
         /// The temporary.
         temporary: Name,
     },
-    /// The temporary is there, in another memory.
-    #[error("rule `{rule}`: temporary `{temporary}` lives in {has:?} memory, not in {wanted:?}; choose another name for it")]
+    /// The temporary exists, in another memory.
+    #[error("rule `{rule}`: temporary `{temporary}` is in {has:?} memory, not in {wanted:?}; choose another name for it")]
     TemporarySpace {
         /// The rule.
         rule: Name,
@@ -201,10 +201,10 @@ pub enum PrecomputeError {
         /// Where it shall live.
         wanted: AddressSpace,
     },
-    /// A call of a rule does not fit it.
+    /// A call does not match its rule.
     #[error(transparent)]
     Rule(#[from] ExpandSubstError),
-    /// The solver has no answer.
+    /// The solver failed.
     #[error("{0}")]
     Solver(#[from] IslError),
 }

@@ -1,4 +1,4 @@
-//! What the value of a rule depends on without saying so: inames that bound the reductions inside of it.
+//! What the value of a rule depends on without saying so: inames that bound the reductions inside it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

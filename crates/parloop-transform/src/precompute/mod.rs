@@ -1,6 +1,7 @@
-//! `precompute`: values of a substitution rule are computed ahead of their use and stored in a temporary.
+//! `precompute`: computes values of a substitution rule ahead of their use and stores them in a temporary.
 //!
-//! `footprint` says which values, `uses` finds and replaces the calls of the rule, `order` says when; here all is put together.
+//! `footprint` determines which values, `uses` finds and replaces the calls to the rule, `order` determines when; this module combines
+//! them.
 
 mod error;
 pub(crate) mod footprint;
@@ -34,7 +35,7 @@ pub use footprint::domain_of;
 use footprint::{Footprint, FootprintError, Question};
 pub(crate) use hidden::inames_that_bound;
 
-/// How the loops that compute ahead are run.
+/// How the loops that precompute run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum FetchTag {
     /// As plain loops.
@@ -46,14 +47,14 @@ pub enum FetchTag {
     Given(InameTag),
 }
 
-/// What is computed ahead, for which sweep, and where it is stored.
+/// What to precompute, for which sweep, and where to store it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Precompute {
     /// The rule whose values are computed.
     pub rule: Name,
-    /// The inames through all values of which the calls of the rule are swept.
+    /// The inames over which the calls of the rule are swept.
     pub sweep_inames: Vec<Name>,
-    /// Arguments of calls that say what is computed; empty: those of all calls in the selected instructions.
+    /// Arguments of calls that select what is computed; empty: those of all calls in the selected instructions.
     pub footprint: Vec<Vec<Expr>>,
     /// The axes of the temporary: parameters of the rule, and inames. `None`: swept inames that are in no argument, then all parameters.
     pub storage_axes: Option<Vec<Name>>,
@@ -66,13 +67,13 @@ pub struct Precompute {
     pub axis_tags: BTreeMap<Name, InameTag>,
     /// The tag for all others.
     pub default_tag: FetchTag,
-    /// Whether the whole bounding box may be computed, where what is needed is not convex.
+    /// Whether the whole bounding box may be computed if the footprint is not convex.
     pub bounding_box: bool,
-    /// The name of the temporary; one that is there is used if it fits.
+    /// The name of the temporary; an existing one is reused if it fits.
     pub temporary: Option<Name>,
     /// The type of the temporary; `None`: inferred.
     pub ty: Option<Type>,
-    /// The memory of the temporary; `None`: found from how it is used.
+    /// The memory of the temporary; `None`: inferred from its use.
     pub space: Option<AddressSpace>,
     /// The id of the instruction that computes.
     pub instruction_id: Option<Name>,
@@ -81,7 +82,7 @@ pub struct Precompute {
 }
 
 impl Precompute {
-    /// The values of a rule over a sweep, with everything else chosen.
+    /// The values of a rule over a sweep, with defaults for everything else.
     pub fn new(rule: impl Into<Name>, sweep_inames: impl IntoIterator<Item = Name>) -> Precompute {
         Precompute {
             rule: rule.into(),
@@ -104,8 +105,8 @@ impl Precompute {
 
 /// Computes the values of a substitution rule ahead of their use.
 ///
-/// All calls of the rule are swept through the sweep inames; what they need then, the footprint, is computed by loops of its own into a
-/// temporary just as large as the box around it, and the calls read that. Axes of length one are left out.
+/// All calls to the rule are swept over the sweep inames; the values they need, the footprint, are computed by separate loops into a
+/// temporary the size of its bounding box, and the calls read that. Axes of length one are left out.
 ///
 /// ```
 /// use parloop_loop::create::make_kernel;
@@ -160,7 +161,7 @@ struct Job<'a> {
     reads: BTreeSet<Name>,
     /// The swept inames that the value depends on beside its arguments.
     hidden: BTreeSet<Name>,
-    /// The inames of reductions inside of the value that these bound.
+    /// The inames of reductions inside the value that these bound.
     copied: BTreeSet<Name>,
 }
 
@@ -304,7 +305,7 @@ impl<'a> Job<'a> {
 
     /// There must be a place for the computation at which it reads what its users would have read.
     fn check_place(&self, result: &LoopKernel, id: &Name) -> Result<(), PrecomputeError> {
-        // What rules stand for is read too.
+        // The bodies of rules are read too.
         let expanded = expand_subst(result, &Query::All)?;
         let facts = Facts::of(&expanded);
         match Dependences::of(&facts).without_place(facts.position[id])? {
@@ -607,7 +608,7 @@ impl<'a> Job<'a> {
         first.cloned().ok_or_else(missing)
     }
 
-    /// Puts stored values in the place of calls; gives the ids of their instructions.
+    /// Puts stored values in place of calls; gives the ids of their instructions.
     fn replace_calls(
         &self,
         result: &mut LoopKernel,
@@ -615,7 +616,7 @@ impl<'a> Job<'a> {
         loops: &[(usize, Name)],
         temporary: &Name,
     ) -> Result<BTreeSet<Name>, PrecomputeError> {
-        // Calls that made the footprint are inside of it; others are asked for, each once.
+        // Calls that made the footprint are inside it; others are asked for, each once.
         let mut inside: BTreeMap<Vec<Affine>, bool> = self.accesses.iter().map(|access| (access.clone(), true)).collect();
         let question = self.question();
         for call in uses::affine_calls(self.kernel, &self.rule.name, &self.what.within) {

@@ -9,15 +9,15 @@ use parloop_ir::substitution::{ExpandSubstError, called_rules, expand_calls, use
 use parloop_ir::syntax::{Call, Expr, LoopKernel, SubstitutionRule};
 use parloop_isl::Name;
 
-/// The body of a rule, calling rules that mean their value where the names are what `by` says. A rule that nobody else uses is changed, others
-/// are copied.
+/// The body of a rule, calling rules that mean their value where the names are what `by` says. A rule without other users is changed,
+/// others are copied.
 pub(super) fn at_place(
     kernel: &mut LoopKernel,
     rule: &SubstitutionRule,
     by: &BTreeMap<Name, Expr>,
     names: &mut UniqueNames,
 ) -> Result<Expr, ExpandSubstError> {
-    // Arguments are not seen inside of other rules.
+    // Arguments are not seen inside other rules.
     let hidden: BTreeMap<Name, Expr> =
         by.iter().filter(|(name, _)| !rule.parameters.contains(name)).map(|(name, value)| (name.clone(), value.clone())).collect();
     let mut changed: BTreeMap<Name, Name> = BTreeMap::new();

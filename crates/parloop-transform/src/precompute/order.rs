@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parloop_ir::syntax::{Instruction, InstructionKind, LoopKernel, SyncScope};
 use parloop_isl::Name;
 
-/// The inames that users of a value share with those who write what it is made of: computed outside of them, it would be out of date.
+/// The inames that users of a value share with those who write what it is made of: computed outside them, it would be out of date.
 pub(super) fn inames_of_writers(kernel: &LoopKernel, reads: &BTreeSet<Name>, users: &[&Arc<Instruction>]) -> BTreeSet<Name> {
     let written: BTreeSet<&Name> = (kernel.instructions.iter())
         .filter(|instruction| !instruction.writes().is_disjoint(reads))

@@ -1,4 +1,4 @@
-//! Reductions over the work items of a group: each puts its part into local memory, and half of them after half add up what is there.
+//! Reductions over the work items of a group: each stores its part in local memory, and a tree of halves combines them.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Reductions become instructions: accumulators that are set, updated for each point and then used.
 //!
-//! `realize` goes through a kernel; `sequential` has those that one work item does alone, `local`
-//! those of the work items of a group, `scan` those whose results grow along a loop. `separate` sees to reductions over nothing.
+//! `realize` processes a kernel; `sequential` has reductions of one work item, `local` those of the work items of a group, `scan` those
+//! whose results grow along a loop. `separate` handles empty reductions.
 
 use parloop_ir::reduction::ReductionError;
 use parloop_ir::syntax::ReductionOp;
@@ -16,14 +16,14 @@ mod sequential;
 pub use realize::{Realization, Scan, TypeOf, realize};
 pub use separate::{SeparateError, separate_reductions};
 
-/// Why a reduction cannot become instructions.
+/// Why a reduction cannot be realised.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReduceError {
-    /// The operation is not known, or has no value to start from.
+    /// The operation is unknown, or has no initial value.
     #[error(transparent)]
     Operation(#[from] ReductionError),
-    /// A reduction of pairs got one value, or the other way round.
+    /// A reduction of pairs got one value, or vice versa.
     #[error("instruction `{instruction}`: reduction `{op}` takes {expected} values, but {found} were given")]
     WrongArity {
         /// The instruction.
@@ -36,7 +36,7 @@ pub enum ReduceError {
         found: usize,
     },
     /// Results and left sides differ in number.
-    #[error("instruction `{instruction}`: reduction `{op}` has {results} results, but {expected} are taken")]
+    #[error("instruction `{instruction}`: reduction `{op}` has {results} results, but the instruction expects {expected}")]
     WrongResults {
         /// The instruction.
         instruction: Name,
@@ -47,8 +47,8 @@ pub enum ReduceError {
         /// How many the instruction takes.
         expected: usize,
     },
-    /// The type of what is reduced decides where to start, and is not known.
-    #[error("instruction `{instruction}`: the type of what `{op}` reduces is not known: {reason}")]
+    /// The operand type, which determines the initial value, is unknown.
+    #[error("instruction `{instruction}`: the operand type of `{op}` is unknown: {reason}")]
     Untyped {
         /// The instruction.
         instruction: Name,
@@ -69,7 +69,7 @@ pub enum ReduceError {
     },
     /// Two local inames at once.
     #[error(
-        "instruction `{instruction}`: the reduction runs over two local axes, `{first}` and `{second}`; split it with split_reduction_inward, or tag one of them otherwise"
+        "instruction `{instruction}`: the reduction runs over two local axes, `{first}` and `{second}`; split it with split_reduction_inward, or tag one of them differently"
     )]
     TwoLocalAxes {
         /// The instruction.
@@ -81,8 +81,7 @@ pub enum ReduceError {
     },
     /// Work items have points before and after those of others.
     #[error(
-        "instruction `{instruction}`: `{op}` takes the first of equal values, but work items along `{shared}`, inside of `{around}`, have points \
-         before and after those of others; give the outer part to the work items instead"
+        "instruction `{instruction}`: `{op}` takes the first of equal values, but work items along `{shared}`, inside `{around}`, hold points that are interleaved with those of other work items; distribute the outer part over the work items instead"
     )]
     Interleaved {
         /// The instruction.
@@ -96,7 +95,7 @@ pub enum ReduceError {
     },
     /// Two loops over the iname would come one after the other.
     #[error(
-        "instruction `{instruction}` reduces over `{iname}` in a condition, and again where it holds; reduce over another iname in one of them"
+        "instruction `{instruction}` reduces over `{iname}` both in a condition and in its branch; reduce over another iname in one of them"
     )]
     AfterItsCondition {
         /// The instruction.
@@ -114,7 +113,7 @@ pub enum ReduceError {
     },
     /// Local memory needs a number.
     #[error(
-        "instruction `{instruction}`: how many values `{iname}` has must be a number to reserve local memory, but it is `{extent}`; use fix_parameters or split it"
+        "instruction `{instruction}`: the number of values of `{iname}` must be constant to reserve local memory, but it is `{extent}`; use fix_parameters or split it"
     )]
     NotConstant {
         /// The instruction.
@@ -124,7 +123,7 @@ pub enum ReduceError {
         /// What is known of it.
         extent: String,
     },
-    /// It was to become a scan and is none.
+    /// It is not a scan, although one was requested.
     #[error("instruction `{instruction}`: the reduction over `{scan}` is not a scan: {reason}")]
     NotTriangular {
         /// The instruction.
@@ -135,7 +134,7 @@ pub enum ReduceError {
         reason: String,
     },
     /// A scan over groups, or over lanes.
-    #[error("instruction `{instruction}`: a scan along `{sweep}` cannot be done with the tag `{tag}`; leave it a loop or tag it l.N")]
+    #[error("instruction `{instruction}`: a scan along `{sweep}` does not work with the tag `{tag}`; leave it sequential or tag it l.N")]
     ScanTag {
         /// The instruction.
         instruction: Name,
@@ -144,7 +143,7 @@ pub enum ReduceError {
         /// Its tag.
         tag: String,
     },
-    /// The solver has no answer.
+    /// The solver failed.
     #[error(transparent)]
     Isl(#[from] IslError),
 }

@@ -100,18 +100,18 @@ pub(super) struct Realizer<'a> {
     tags: BTreeSet<Name>,
 }
 
-/// Where a reduction stands.
-pub(super) struct Place<'a> {
+/// The context of a reduction.
+pub(super) struct ReductionSite<'a> {
     pub(super) instruction: &'a Instruction,
     /// What holds where its value is needed, beside the instruction's own predicates.
     conditions: BTreeSet<Expr>,
 }
 
-/// What stands in the place of a reduction.
+/// A realised reduction.
 pub(super) struct Realized {
     /// Its results.
     pub(super) results: Vec<Expr>,
-    /// What must be done before they are used.
+    /// The instructions on which their uses depend.
     pub(super) after: Vec<Name>,
     /// An iname that who uses them must be within: that of the work item which has them.
     pub(super) within: Option<Name>,
@@ -132,7 +132,7 @@ impl Order {
         Order { names, around: inames.into_iter().map(|iname| TimeStep::Loop(Expr::Variable(iname.clone()))).collect() }
     }
 
-    /// When they are used at a place, and inside of it at a value of a loop.
+    /// When they are used at a place, and inside it at a value of a loop.
     pub(super) fn times(&self, place: i64, inside: &[TimeStep]) -> Vec<(Name, Vec<TimeStep>)> {
         let steps: Vec<TimeStep> = self.around.iter().cloned().chain([TimeStep::At(place)]).chain(inside.iter().cloned()).collect();
         self.names.iter().map(|name| (name.clone(), steps.clone())).collect()
@@ -143,7 +143,7 @@ impl Order {
         self.at_step(place, &[], instruction)
     }
 
-    /// An instruction that uses them at a place, at a value of a loop inside of it.
+    /// An instruction that uses them at a place, at a value of a loop inside it.
     pub(super) fn at_step(&self, place: i64, inside: &[TimeStep], instruction: &Instruction) -> Instruction {
         let mut origin = (*instruction.origin).clone();
         origin.of.extend(self.times(place, inside));
@@ -167,7 +167,7 @@ impl Realizer<'_> {
         if let InstructionKind::Call(call) = &instruction.kind
             && let Expr::Reduction(reduction) = &call.rhs
         {
-            let realized = self.reduction(reduction, &Place { instruction, conditions: BTreeSet::new() })?;
+            let realized = self.reduction(reduction, &ReductionSite { instruction, conditions: BTreeSet::new() })?;
             if realized.results.len() != call.lhs.len() {
                 let (instruction, op, results) = (instruction.id.clone(), reduction.op.clone(), realized.results.len());
                 return Err(ReduceError::WrongResults { instruction, op, results, expected: call.lhs.len() });
@@ -176,7 +176,7 @@ impl Realizer<'_> {
             return Ok(self.assign_results(&uses.applied(instruction), &call.lhs, &realized.results));
         }
         let realized = instruction.try_map_exprs(&mut |expr| match has_reduction(expr) {
-            true => self.expr(expr, &Place { instruction, conditions: BTreeSet::new() }, &mut uses),
+            true => self.expr(expr, &ReductionSite { instruction, conditions: BTreeSet::new() }, &mut uses),
             false => Ok(expr.clone()),
         })?;
         Ok(uses.applied(&realized))
@@ -189,7 +189,7 @@ impl Realizer<'_> {
         let like = guarded.clone();
         for predicate in open {
             let mut uses = Uses::default();
-            let value = self.expr(&predicate, &Place { instruction: &like, conditions: BTreeSet::new() }, &mut uses)?;
+            let value = self.expr(&predicate, &ReductionSite { instruction: &like, conditions: BTreeSet::new() }, &mut uses)?;
             guarded = uses.applied(&guarded);
             guarded.predicates.insert(value);
         }
@@ -211,7 +211,7 @@ impl Realizer<'_> {
         last
     }
 
-    fn expr(&mut self, expr: &Expr, place: &Place<'_>, uses: &mut Uses) -> Result<Expr, ReduceError> {
+    fn expr(&mut self, expr: &Expr, place: &ReductionSite<'_>, uses: &mut Uses) -> Result<Expr, ReduceError> {
         match expr {
             Expr::Reduction(reduction) => {
                 let mut realized = self.reduction(reduction, place)?;
@@ -227,7 +227,7 @@ impl Realizer<'_> {
                 // What the branches compute waits for the condition.
                 let own = uses.clone().applied(place.instruction);
                 let instruction = if has_reduction(&parts[0]) { &own } else { place.instruction };
-                let place = Place { instruction, conditions: place.conditions.clone() };
+                let place = ReductionSite { instruction, conditions: place.conditions.clone() };
                 let yes = place.where_holds(condition.clone());
                 let no = place.where_holds(Expr::Unary(UnaryOp::Not, Arc::new(condition.clone())));
                 Ok(Expr::choose(condition, self.expr(&parts[1], &yes, uses)?, self.expr(&parts[2], &no, uses)?))
@@ -236,7 +236,7 @@ impl Realizer<'_> {
         }
     }
 
-    fn reduction(&mut self, reduction: &Reduction, place: &Place<'_>) -> Result<Realized, ReduceError> {
+    fn reduction(&mut self, reduction: &Reduction, place: &ReductionSite<'_>) -> Result<Realized, ReduceError> {
         let reduction = &self.after_its_condition(reduction, place)?;
         let (instruction, op) = (place.instruction, &reduction.op);
         if reduction.operands.len() != op.arity() {
@@ -272,7 +272,7 @@ impl Realizer<'_> {
     }
 
     /// A reduction that waits for another one over the same iname, in the condition under which it is needed, has a loop of its own.
-    fn after_its_condition(&mut self, reduction: &Reduction, place: &Place<'_>) -> Result<Reduction, ReduceError> {
+    fn after_its_condition(&mut self, reduction: &Reduction, place: &ReductionSite<'_>) -> Result<Reduction, ReduceError> {
         let Instruction { id, depends_on, .. } = place.instruction;
         let mut own = Expr::Reduction(Arc::new(reduction.clone()));
         for iname in separate::inames_of(reduction) {
@@ -330,7 +330,7 @@ impl Realizer<'_> {
         Ok(Some(types))
     }
 
-    /// As `like`, but not after what is done inside of loops over those inames: it stands before these loops.
+    /// As `like`, but not after what is done inside loops over those inames: it stands before these loops.
     pub(super) fn before_loops(&self, like: &Instruction, inames: &[Name]) -> Instruction {
         let is_inside = |id: &Name| {
             let made = self.added.iter().find(|instruction| instruction.id == *id);
@@ -404,10 +404,10 @@ impl Uses {
     }
 }
 
-impl Place<'_> {
-    fn where_holds(&self, condition: Expr) -> Place<'_> {
+impl ReductionSite<'_> {
+    fn where_holds(&self, condition: Expr) -> ReductionSite<'_> {
         let mut conditions = self.conditions.clone();
         conditions.insert(condition);
-        Place { instruction: self.instruction, conditions }
+        ReductionSite { instruction: self.instruction, conditions }
     }
 }

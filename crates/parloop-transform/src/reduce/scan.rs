@@ -82,7 +82,9 @@ impl Realizer<'_> {
     fn local_scan(&mut self, reduction: &Reduction, triangle: &Triangle, like: &Instruction) -> Result<Realized, ReduceError> {
         let Triangle { scan, sweep, stride, .. } = triangle;
         if triangle.first_length != 1 {
-            return Err(triangle.misfit(like, format!("along a local axis each value of `{sweep}` must add one point, from the first on")));
+            return Err(
+                triangle.misfit(like, format!("along a local axis, each value of `{sweep}` must add one point, starting with the first"))
+            );
         }
         if *stride != 1 {
             return Err(triangle.misfit(like, format!("along a local axis it must grow by one point at a time, but it grows by {stride}")));
@@ -170,7 +172,7 @@ impl Realizer<'_> {
                     [] => return Err(misfit("its domain does not grow along an iname of the instruction".into())),
                     _ => {
                         let names = candidates.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ");
-                        return Err(misfit(format!("it could grow along {names}; say which one")));
+                        return Err(misfit(format!("it could grow along {names}; specify one")));
                     }
                 }
             }
@@ -181,10 +183,10 @@ impl Realizer<'_> {
             reduction.operands.iter().map(|operand| expand_calls(operand, rules, &like.id, &|_| true)).collect();
         let operands = expanded.map_err(|error| misfit(error.to_string()))?;
         if operands.iter().any(|operand| operand.variables().contains(&sweep)) {
-            return Err(misfit(format!("what it reduces depends on `{sweep}`, so that no result goes on from the one before")));
+            return Err(misfit(format!("its operand depends on `{sweep}`, so results do not build on the ones before")));
         }
         if let Some(other) = self.changed_along(like, &operands, &sweep, scan)? {
-            return Err(misfit(format!("`{other}` changes what it reduces from one value of `{sweep}` to the next")));
+            return Err(misfit(format!("`{other}` changes its operand from one value of `{sweep}` to the next")));
         }
         let both = [sweep.clone(), scan.clone()];
         let domain = self.kernel.domain_of(&both.iter().cloned().collect())?;
@@ -197,13 +199,13 @@ impl Realizer<'_> {
         let along = along.to_params(&outside).project_out(&inside)?;
         let only = |bounds: Vec<Bound>, what: &str| match <[Bound; 1]>::try_from(bounds) {
             Ok([Bound { affine, divisor: 1 }]) => Ok(affine),
-            _ => Err(misfit(format!("{what} is no single affine expression"))),
+            _ => Err(misfit(format!("{what} is not a single affine expression"))),
         };
         let limits = domain.bounds(scan)?;
         let along_limits = along.bounds(&sweep)?;
         let is_one_value = along_limits.lower == along_limits.upper;
         if has_gaps(&along, &sweep)? {
-            return Err(misfit(format!("`{sweep}` leaves out values in between: `{along}`")));
+            return Err(misfit(format!("`{sweep}` has gaps: `{along}`")));
         }
         let first_sweep = only(along_limits.lower, &format!("the first value of `{sweep}`"))?;
         let first_scan = only(limits.lower, &format!("the first value of `{scan}`"))?;
@@ -218,7 +220,7 @@ impl Realizer<'_> {
         let first_length = last_scan.substitute(&sweep, &first_sweep)?.sub(&first_scan)?.add(&Affine::constant(1))?.as_constant();
         let Some(first_length) = first_length.filter(|&length| stride >= 1 && length <= stride && !first_scan.mentions(&sweep)) else {
             let expected = steps.scale(stride.max(1))?.add(&first_scan)?;
-            return Err(misfit(format!("its last point is `{last_scan}`, where `{expected}` would make a scan along `{sweep}`")));
+            return Err(misfit(format!("its last point is `{last_scan}`, but a scan along `{sweep}` needs `{expected}`")));
         };
         let triangle = Triangle { scan: scan.clone(), sweep: sweep.clone(), first_scan, last_scan, stride, first_length };
         let own = Affine::name(scan.clone());
@@ -228,7 +230,7 @@ impl Realizer<'_> {
         ])?;
         match domain.is_equal(&whole)? {
             true => Ok(triangle),
-            false => Err(misfit(format!("its domain `{domain}` has further constraints"))),
+            false => Err(misfit(format!("its domain `{domain}` has additional constraints"))),
         }
     }
 }

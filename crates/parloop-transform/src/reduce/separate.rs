@@ -1,4 +1,4 @@
-//! A reduction over nothing has a value too: what is outside of it must not depend on whether it has points.
+//! An empty reduction has a value too: instructions around it must not depend on whether it has points.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use parloop_isl::{Constraint, IslError, Name, Set};
 /// wherever they may have no values.
 ///
 /// # Errors
-/// When a call of a rule does not fit it, or the solver has no answer.
+/// If a call does not match its rule, or if the solver fails.
 pub fn separate_reductions(kernel: &LoopKernel) -> Result<LoopKernel, SeparateError> {
     let mut result = kernel.clone();
     for instruction in &expand_subst(kernel, &Query::All)?.instructions {
@@ -41,7 +41,7 @@ pub enum SeparateError {
     Isl(#[from] IslError),
 }
 
-/// The inames of a reduction and of those inside of it.
+/// The inames of a reduction and of those inside it.
 pub(super) fn inames_of(reduction: &Reduction) -> Vec<Name> {
     let inside = reduction.operands.iter().flat_map(Expr::reduction_inames);
     reduction.inames.iter().cloned().chain(inside).collect()
@@ -54,9 +54,9 @@ pub(super) fn has_points_everywhere(around: &Set, domain: &Set, inames: &[Name],
     around.join(assumptions)?.is_subset(&domain.project_out(&inner)?)
 }
 
-/// Gives the inames of a reduction, and of those inside of it, a domain of their own where they share one with others: conditions on them
-/// are theirs alone. Where the others are bounded through them only, or are not around the reduction, the domain stays as it is; also where
-/// a test of what is around, and of the domain, says so.
+/// Gives the inames of a reduction, and of those inside it, a domain of their own where they share one with others: conditions on them are
+/// theirs alone. Where the others are bounded through them only, or are not around the reduction, the domain stays as it is; also where a
+/// test of what is around, and of the domain, says so.
 pub(super) fn separate(
     domains: &mut Vec<Set>,
     inames: &[Name],

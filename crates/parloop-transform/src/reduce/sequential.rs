@@ -1,4 +1,4 @@
-//! Reductions that one work item does alone: `acc = start`, `acc = acc + e` for each point, then `acc` in the place of the reduction.
+//! Reductions that one work item does alone: `acc = start`, `acc = acc + e` for each point, then `acc` in place of the reduction.
 
 use parloop_ir::syntax::{Expr, Instruction, Reduction, TimeStep};
 use parloop_isl::Name;

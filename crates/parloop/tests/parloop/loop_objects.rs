@@ -95,12 +95,11 @@ fn what_does_not_fit_is_refused_and_nothing_runs() {
     let message = |result: Result<(), LoopError>| result.unwrap_err().to_string();
     assert_eq!(
         message(drift.call(loop_args! { beam: LoopArg::object(&other), l: 1.0 })),
-        "kernel `drift`: argument `beam` must be an object of class `Beam`, but one of `Other` was given"
+        "kernel `drift`: argument `beam` must be an object of class `Beam`, but an object of class `Other` was passed"
     );
     assert_eq!(
         message(drift.call(loop_args! { beam: LoopArg::object(&mut placed), l: 1.0, n: 5 })),
-        "kernel `drift`: field `x` of argument `beam` has 4 elements along axis 0, but 5 are needed; pass a longer object, or say how far \
-         the loops go"
+        "kernel `drift`: field `x` of argument `beam` has 4 elements along axis 0, but 5 are needed; pass a longer object, or bound the loops"
     );
     assert_eq!(
         message(drift.call(loop_args! { beam: 3.0, l: 1.0, n: 5 })),
@@ -108,7 +107,7 @@ fn what_does_not_fit_is_refused_and_nothing_runs() {
     );
     assert_eq!(
         message(drift.call(loop_args! { l: 1.0, n: 4 })),
-        "kernel `drift`: argument `beam` is missing, and no array that was given tells it"
+        "kernel `drift`: argument `beam` is missing, and cannot be inferred from the arrays that were passed"
     );
     let unwritable = message(drift.call(loop_args! { beam: LoopArg::object(&placed), l: 1.0 }));
     assert!(unwritable.contains("beam"), "{unwritable}");

@@ -8,7 +8,7 @@ use parloop_loop::error::LoopError;
 use parloop_loop::layout::Axis;
 use parloop_loop::run::{Executable, LoopArg};
 use parloop_loop::syntax::{ArgumentKind, BinaryOp, Expr, LoopKernel, Program, Type, UnaryOp};
-use parloop_loop::transform::{Step, StepValue};
+use parloop_loop::transform::{StepValue, TransformStep};
 
 use super::case::{Case, FAR, NEAR};
 use super::oracle::{Numbers, arrays, before, length};
@@ -38,7 +38,7 @@ impl Changes {
     }
 
     /// Takes note of a step that was done.
-    pub fn add(&mut self, step: &Step) {
+    pub fn add(&mut self, step: &TransformStep) {
         let text = |at: usize| step.args.get(at).and_then(StepValue::as_text).unwrap_or_default();
         let int = |at: usize| step.args.get(at).and_then(StepValue::as_int).unwrap_or_default();
         let keyword = |name: &str| step.keywords.iter().find(|(known, _)| known == name).map(|(_, value)| value);
@@ -79,18 +79,18 @@ impl Changes {
 /// Memory of an array, of any type.
 macro_rules! memory {
     ($($kind:ident $rust:ty),*) => {
-        enum Held {
+        enum ArrayMemory {
             $($kind(parloop_kernel::Array<$rust>)),*,
             /// Bytes of which those at some places matter.
             Sparse(Context, Memory, Vec<usize>),
         }
 
-        impl Held {
-            fn new(context: &Context, dtype: DType, values: &[f64]) -> Result<Held, String> {
+        impl ArrayMemory {
+            fn new(context: &Context, dtype: DType, values: &[f64]) -> Result<ArrayMemory, String> {
                 match dtype {
                     $(DType::$kind => {
                         let values: Vec<$rust> = values.iter().map(|&value| value as $rust).collect();
-                        Ok(Held::$kind(context.array(&values).map_err(|error| error.to_string())?))
+                        Ok(ArrayMemory::$kind(context.array(&values).map_err(|error| error.to_string())?))
                     })*
                     _ => Err(format!("no kernel has {dtype}")),
                 }
@@ -98,8 +98,8 @@ macro_rules! memory {
 
             fn argument(&self, shape: &[i64], strides: &[i64]) -> LoopArg<'_> {
                 let (memory, dtype) = match self {
-                    Held::Sparse(_, memory, _) => (memory, DType::U8),
-                    $(Held::$kind(array) => (array.memory(), DType::$kind),)*
+                    ArrayMemory::Sparse(_, memory, _) => (memory, DType::U8),
+                    $(ArrayMemory::$kind(array) => (array.memory(), DType::$kind),)*
                 };
                 let arg = Arg::Memory { memory, dtype: Some(dtype), writable: true };
                 let strides = strides.iter().map(|stride| stride * dtype.size() as i64).collect();
@@ -108,7 +108,7 @@ macro_rules! memory {
 
             fn values(&self) -> Vec<f64> {
                 match self {
-                    Held::Sparse(context, memory, places) => {
+                    ArrayMemory::Sparse(context, memory, places) => {
                         let mut byte = [0];
                         let read = |&place: &usize| {
                             context.stream().read(memory, place, &mut byte).unwrap();
@@ -116,7 +116,7 @@ macro_rules! memory {
                         };
                         places.iter().map(read).collect()
                     }
-                    $(Held::$kind(array) => array.to_vec().unwrap().into_iter().map(|value| value as f64).collect(),)*
+                    $(ArrayMemory::$kind(array) => array.to_vec().unwrap().into_iter().map(|value| value as f64).collect(),)*
                 }
             }
         }
@@ -135,7 +135,7 @@ struct Array {
     strides: Vec<i64>,
     /// Where each element is, in the order of the array as created.
     places: Vec<usize>,
-    held: Held,
+    held: ArrayMemory,
     length: usize,
 }
 
@@ -186,7 +186,7 @@ impl Arguments {
                 memory[place(&indices)] = *number;
             }
             let shape = shape.into_iter().map(|length| length as i64).collect();
-            let (length, held) = (memory.len(), Held::new(context, *dtype, &memory)?);
+            let (length, held) = (memory.len(), ArrayMemory::new(context, *dtype, &memory)?);
             all.push(Array { name, created: created.clone(), shape, strides, places, held, length });
         }
         let same = same(case, kernel, &all)?;
@@ -258,7 +258,7 @@ fn huge(context: &Context, size: i64) -> Result<Array, String> {
         context.stream().write(&memory, *place, &[*number as u8]).map_err(|error| error.to_string())?;
     }
     let (length, shape) = (numbers.len(), vec![FAR as i64 * size + 16]);
-    let held = Held::Sparse(context.clone(), memory, places);
+    let held = ArrayMemory::Sparse(context.clone(), memory, places);
     Ok(Array { name: "h".to_owned(), created: "h".to_owned(), shape, strides: vec![1], places: (0..length).collect(), held, length })
 }
 

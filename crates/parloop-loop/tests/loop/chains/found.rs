@@ -1,10 +1,10 @@
-//! Cases that random chains found, as small as they can be: each must be refused, or keep its numbers.
+//! Cases that random chains found, minimised: each must be refused, or keep its numbers.
 
 mod copies;
 
 use super::case::Case;
 use super::oracle::{length, meaning};
-use super::verify::{Outcome, Place, verify};
+use super::verify::{Outcome, TestDevice, verify};
 
 /// Why a case is refused on every device.
 fn refusal(text: &str) -> String {
@@ -16,7 +16,7 @@ fn refusal(text: &str) -> String {
 
 /// What becomes of a case on every device.
 fn outcome(text: &str) -> Outcome {
-    verify(&Case::parse(text).unwrap(), &Place::all(), None)
+    verify(&Case::parse(text).unwrap(), &TestDevice::all(), None)
 }
 
 #[test]
@@ -154,12 +154,11 @@ instructions
         assert_eq!(outcome(&kernel(rows, step)), Outcome::Same, "{step}");
     }
     for (strides, step, which) in
-        [(rows, "N1, N0", "now"), ("N1, N0", "stride:0, stride:1", "then"), ("N1, N0", "stride:1, stride:1", "then")]
+        [(rows, "N1, N0", "before"), ("N1, N0", "stride:0, stride:1", "after"), ("N1, N0", "stride:1, stride:1", "after")]
     {
         let message = refusal(&kernel(strides, &format!("tag_array_axes w \"{step}\"")));
         let expected = format!(
-            "tag_array_axes: elements of `w` share memory by the strides that it has {which}, and the kernel writes to it, so other axis tags \
-             would change its numbers; make another array with the layout and copy"
+            "tag_array_axes: elements of `w` share memory through its strides {which} the change, and the kernel writes to it, so other axis tags would change the results; make another array with that layout and copy"
         );
         assert_eq!(message, expected);
     }
@@ -216,11 +215,10 @@ instructions
     }
     for step in ["privatize_temporaries_with_inames i", "split_iname i 2 inner_tag=ilp", "split_iname i 4 inner_tag=vec"] {
         let message = refusal(&kernel(step));
-        let expected = "elements of temporary `t` share memory by its strides, so it cannot have an entry for each value of an iname; give it a layout of its own";
+        let expected = "elements of temporary `t` share memory through its strides, so it cannot have an entry for each value of an iname; give it its own layout";
         assert!(message.ends_with(expected), "{message}");
     }
-    let expected = "assignment_to_subst: elements of `t` share memory by its strides, so an element may hold what was assigned to another one, \
-                    which is not a rule of its indices";
+    let expected = "assignment_to_subst: elements of `t` share memory through its strides, so an element may hold a value assigned to another, which a rule cannot express";
     assert_eq!(refusal(&kernel("assignment_to_subst t")), expected);
 }
 
@@ -429,7 +427,7 @@ realize_reduction force_scan=True
     for place in ["0", "n - 1 - i", "i - i % 2"] {
         let message = refusal(&kernel(place));
         assert!(
-            message.ends_with("the reduction over `j` is not a scan: `set` changes what it reduces from one value of `i` to the next"),
+            message.ends_with("the reduction over `j` is not a scan: `set` changes its operand from one value of `i` to the next"),
             "{message}"
         );
     }

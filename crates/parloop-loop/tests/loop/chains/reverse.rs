@@ -1,5 +1,5 @@
-//! Generated C in which work-groups, and the items of each, run from the last to the first. Where their order makes no difference, as
-//! it must not, the numbers are the same.
+//! Generated C in which work-groups, and the items of each, run from the last to the first. Their order must not matter, so the numbers are
+//! the same.
 
 /// The text in reverse order; none if it has neither groups nor items.
 pub fn reversed(text: &str) -> Option<String> {

@@ -68,7 +68,7 @@ struct Made {
 struct Temporary {
     name: String,
     axes: usize,
-    /// It may be read inside of these inames.
+    /// It may be read inside these inames.
     within: Vec<String>,
     /// It has been written.
     readable: bool,

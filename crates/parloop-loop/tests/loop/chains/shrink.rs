@@ -1,4 +1,4 @@
-//! Makes a case that fails as small as it can be while it still fails in the same way.
+//! Minimises a failing case while it still fails in the same way.
 
 use super::case::Case;
 use super::verify::Outcome;

@@ -9,7 +9,7 @@ use parloop_loop::prelude::*;
 use parloop_loop::prepare::Generated;
 use parloop_loop::run::{Executable, target_of, with_checks};
 use parloop_loop::syntax::Program;
-use parloop_loop::transform::{ApplyError, Step, apply};
+use parloop_loop::transform::{ApplyError, TransformStep, apply};
 
 use super::arguments::{Arguments, Changes};
 use super::case::Case;
@@ -46,24 +46,24 @@ impl Outcome {
 }
 
 /// Where a case runs.
-pub struct Place {
+pub struct TestDevice {
     pub name: &'static str,
     context: Context,
     /// Work-groups and their items run from the last to the first.
     reverse: bool,
 }
 
-pub const PLACES: [&str; 4] = ["cpu:1", "cpu:2", "cpu:1 in reverse", "opencl"];
+pub const TEST_DEVICES: [&str; 4] = ["cpu:1", "cpu:2", "cpu:1 in reverse", "opencl"];
 
-impl Place {
+impl TestDevice {
     /// Those that are here.
-    pub fn all() -> Vec<Place> {
+    pub fn all() -> Vec<TestDevice> {
         let open = |name: &'static str| {
             let reverse = name.ends_with("in reverse");
             let context = Context::open(name.split(' ').next().unwrap_or(name)).ok()?;
-            Some(Place { name, context, reverse })
+            Some(TestDevice { name, context, reverse })
         };
-        PLACES.into_iter().filter_map(open).collect()
+        TEST_DEVICES.into_iter().filter_map(open).collect()
     }
 }
 
@@ -83,7 +83,7 @@ pub fn kind(error: &impl std::fmt::Debug) -> String {
 }
 
 /// The error of a step without what `apply` says around it.
-pub fn refused_step(step: &Step, error: &ApplyError) -> Outcome {
+pub fn refused_step(step: &TransformStep, error: &ApplyError) -> Outcome {
     let kind = match error {
         ApplyError::Failed { error, .. } => kind(error),
         other => kind(other),
@@ -96,7 +96,7 @@ fn refused(stage: &str, error: &LoopError) -> Outcome {
 }
 
 /// Runs the chain of a case, and what it makes.
-pub fn verify(case: &Case, places: &[Place], only: Option<&str>) -> Outcome {
+pub fn verify(case: &Case, places: &[TestDevice], only: Option<&str>) -> Outcome {
     let invalid = |message: String| Outcome::Invalid { message };
     let meaning = match oracle::meaning(case) {
         Ok(meaning) => meaning,
@@ -129,7 +129,7 @@ pub fn verify(case: &Case, places: &[Place], only: Option<&str>) -> Outcome {
 const CONFLICT: &str = "checked run";
 
 /// Runs a program that a chain made.
-pub fn run(case: &Case, program: &Program, changes: &Changes, meaning: &[Numbers], places: &[Place], only: Option<&str>) -> Outcome {
+pub fn run(case: &Case, program: &Program, changes: &Changes, meaning: &[Numbers], places: &[TestDevice], only: Option<&str>) -> Outcome {
     let mut generated: Option<(DeviceKind, Generated)> = None;
     let mut outcome = None;
     let mut collides = false;
@@ -175,7 +175,7 @@ pub fn run(case: &Case, program: &Program, changes: &Changes, meaning: &[Numbers
     outcome.unwrap_or(Outcome::Invalid { message: "no device".to_owned() })
 }
 
-fn run_on(place: &Place, generated: &Generated, case: &Case, changes: &Changes, meaning: &[Numbers]) -> Outcome {
+fn run_on(place: &TestDevice, generated: &Generated, case: &Case, changes: &Changes, meaning: &[Numbers]) -> Outcome {
     let device = place.name.to_owned();
     let mut code = std::borrow::Cow::Borrowed(generated);
     if place.reverse {

@@ -1,7 +1,7 @@
-//! A process of its own that runs cases, so that a crash ends it and not the test.
+//! A separate process that runs cases, so that a crash does not end the test.
 //!
-//! It is asked by lines (`seed 17 all`, `case 120 cpu:1` and 120 bytes) and answers by lines that begin with `@`, their fields separated
-//! by tabs. What it is about to run it says first.
+//! It takes lines (`seed 17 all`, `case 120 cpu:1` and 120 bytes) and answers by lines that begin with `@`, their fields separated by tabs.
+//! It announces what it is about to run.
 
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use super::case::Case;
 use super::chain::{Listener, draw};
-use super::verify::{Outcome, PLACES, Place, run, verify};
+use super::verify::{Outcome, TEST_DEVICES, TestDevice, run, verify};
 
 /// Set for the process that answers.
 pub const SERVES: &str = "PARLOOP_CHAINS_WORKER";
@@ -26,7 +26,7 @@ thread_local! {
 
 /// The failure of a panic that was caught.
 pub fn panicked() -> Outcome {
-    Outcome::Failed { device: PLACES[0].to_owned(), what: "panic".to_owned(), message: PANIC.with_borrow(Clone::clone) }
+    Outcome::Failed { device: TEST_DEVICES[0].to_owned(), what: "panic".to_owned(), message: PANIC.with_borrow(Clone::clone) }
 }
 
 struct Told;
@@ -96,7 +96,7 @@ pub fn serve() {
         let message = info.payload_as_str().unwrap_or("a panic").to_owned();
         PANIC.set(format!("{message}, at {}", info.location().map(ToString::to_string).unwrap_or_default()));
     }));
-    let places = Place::all();
+    let places = TestDevice::all();
     let names: Vec<&str> = places.iter().map(|place| place.name).collect();
     println!();
     say("ready", &names);
@@ -119,7 +119,7 @@ pub fn serve() {
     }
 }
 
-fn of_seed(seed: u64, places: &[Place], only_cpu: bool) -> Outcome {
+fn of_seed(seed: u64, places: &[TestDevice], only_cpu: bool) -> Outcome {
     let drawn = match catch_unwind(|| draw(seed, &mut Told)) {
         Ok(Ok(drawn)) => drawn,
         Ok(Err((case, outcome))) => {
@@ -234,7 +234,7 @@ impl Worker {
             let (mut child, ..) = self.running.take().unwrap();
             let _ = child.kill();
             let status = child.wait().map(|status| status.to_string()).unwrap_or_default();
-            let (device, what) = (PLACES[0].to_owned(), "crash".to_owned());
+            let (device, what) = (TEST_DEVICES[0].to_owned(), "crash".to_owned());
             let said = std::fs::read(&self.stderr).unwrap_or_default();
             let said = String::from_utf8_lossy(&said[said.len().saturating_sub(500)..]).trim().to_owned();
             answer.outcome = Outcome::Failed { device, what, message: format!("{failure} ({status}): {said}") };

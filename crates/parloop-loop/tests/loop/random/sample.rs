@@ -38,7 +38,7 @@ pub struct Sample {
 
 /// What an instruction may read of another: `text` at the inames `within`, or, in another nest, any element of an array.
 #[derive(Clone, Debug)]
-struct Known {
+struct ReadableValue {
     id: String,
     nest: usize,
     within: Vec<&'static str>,
@@ -51,7 +51,7 @@ const TYPES: &[DType] = &[DType::F64, DType::I32, DType::F32, DType::I64, DType:
 struct Draw<'c, 'b> {
     choices: &'c mut Choices<'b>,
     sample: Sample,
-    known: Vec<Known>,
+    known: Vec<ReadableValue>,
     /// The nest and the inames of the instruction at hand, and the ids that it depends on.
     nest: usize,
     inames: Vec<String>,
@@ -132,7 +132,7 @@ impl Draw<'_, '_> {
         // A partial sum is not to be read by those that run beside it.
         let visible = kind != 2 || array.as_ref().is_some_and(|(_, keys)| *keys == within.len());
         let within = if visible { within } else { vec!["nowhere"] };
-        self.known.push(Known { id, nest: self.nest, within, text, array });
+        self.known.push(ReadableValue { id, nest: self.nest, within, text, array });
     }
 
     /// An index that is different for each value of the iname.
@@ -176,8 +176,8 @@ impl Draw<'_, '_> {
 
     /// What an earlier instruction made: at the same point, or anywhere if it is of another nest.
     fn earlier(&mut self) -> Option<String> {
-        let is_here = |known: &Known| known.within.iter().all(|iname| self.inames.iter().any(|own| own == iname));
-        let all: Vec<Known> = self
+        let is_here = |known: &ReadableValue| known.within.iter().all(|iname| self.inames.iter().any(|own| own == iname));
+        let all: Vec<ReadableValue> = self
             .known
             .iter()
             .filter(|known| if known.nest == self.nest { is_here(known) } else { known.array.is_some() })

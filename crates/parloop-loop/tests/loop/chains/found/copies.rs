@@ -1,4 +1,4 @@
-//! Cases with copies of values: buffers, fetches, entries for turns of loops, packed arguments, arrays that become one.
+//! Cases with copies of values: buffers, fetches, entries for iterations, packed arguments, joined arrays.
 
 use super::super::verify::Outcome;
 use super::{outcome, refusal};
@@ -23,8 +23,7 @@ instructions
 buffer_array w [i, j]
 ",
     );
-    let expected = "buffer_array: elements of `w` share memory by its strides, so they cannot each have an element of a buffer; give it a \
-                    layout of its own";
+    let expected = "buffer_array: elements of `w` share memory through its strides, so a buffer cannot hold them separately; give the array its own layout";
     assert_eq!(message, expected);
 }
 
@@ -80,8 +79,7 @@ tag_inames o=g.0
     for (bound, index, from, step) in
         [("2", "o", "o + 4", "buffer_array x [i] fetch_bounding_box=True"), ("1 - i", "o + i", "o + i", "buffer_array x [i]")]
     {
-        let expected = "buffer_array: the buffer would hold `x[1]`, which no selected instruction touches there, and store what it had in the \
-                        place of what `add` may have written; sweep other inames";
+        let expected = "buffer_array: the buffer would hold `x[1]`, which no selected instruction accesses, and its stale value would overwrite what `add` may have written; sweep other inames";
         assert_eq!(refusal(&kernel(bound, index, from, step)), expected);
     }
 }
@@ -108,20 +106,19 @@ instructions
     assert_eq!(outcome(&kernel("x[i] = y[i] {id=set, dep=*, inames=i}", step)), Outcome::Same);
     for (set, why) in [
         ("x[i] = x[i] + y[i] {id=set, dep=*, inames=i}", "`set` reads it"),
-        ("x[i] = y[i] {id=set, dep=*, inames=i, if=y[i] > 1}", "`set` may assign nothing"),
+        ("x[i] = y[i] {id=set, dep=*, inames=i, if=y[i] > 1}", "`set` is conditional"),
     ] {
         let expected = format!(
-            "buffer_array: the buffer of `x` cannot begin with `3`: {why}, so that this would be seen in the place of what `x` has; leave it out"
+            "buffer_array: the buffer of `x` cannot be initialized to `3`: {why}, so this value would be seen instead of the one in `x`; leave it out"
         );
         assert_eq!(refusal(&kernel(set, step)), expected);
     }
-    let expected = "buffer_array: the buffer of `x` cannot begin with `3`: some elements are not assigned, so that this would be seen in the \
-                    place of what `x` has; leave it out";
+    let expected = "buffer_array: the buffer of `x` cannot be initialized to `3`: some elements are not assigned, so this value would be seen instead of the one in `x`; leave it out";
     let both = "x[i] = y[i] {id=set, dep=*, inames=i}\n  x[i + n + 2] = y[i] {id=also, dep=*, inames=i}";
     let message = refusal(&kernel(both, &format!("{step} fetch_bounding_box=True")));
     assert_eq!(message, expected);
     let taken = refusal(&kernel("x[i] = y[i] {id=set, dep=*, inames=i}", "buffer_array x [i] temporary_name=y"));
-    assert_eq!(taken, "buffer_array: `y` is a name of kernel `f` already; choose another one for the buffer");
+    assert_eq!(taken, "buffer_array: `y` is already a name in kernel `f`; choose another one for the buffer");
 }
 
 #[test]
@@ -201,8 +198,7 @@ instructions
         assert_eq!(outcome(&kernel("i, k", zero, step)), Outcome::Same, "{zero}");
     }
     let message = refusal(&kernel("k, i", "i:k, if=k == 0", step));
-    let expected = "lost order: `add` at `i = 0, k = 1` writes `t`, which `zero` at `i = 1, k = 0` overwrites; the loop over `k` runs the \
-                    second one first; leave these loops in an order in which the first comes first";
+    let expected = "lost order: `add` at `i = 0, k = 1` writes `t`, which `zero` at `i = 1, k = 0` overwrites; the loop over `k` runs the second instance first; order these loops so that the first instance still comes first";
     assert_eq!(message, expected);
 }
 
@@ -262,9 +258,9 @@ concatenate_arrays [s, t] u axis_nr={axis}
         assert_eq!(outcome(&kernel("int32", "", axis)), Outcome::Same);
         assert_eq!(outcome(&kernel("int32", " {dim_tags=[N0, N1]}", axis)), Outcome::Same);
         let message = refusal(&kernel("int32", " {dim_tags=[stride(6), stride(1)]}", axis));
-        assert_eq!(message, "concatenate_arrays: `s` is used with strides of its own, so it cannot become part of another");
+        assert_eq!(message, "concatenate_arrays: `s` is used with explicit strides, so it cannot be joined with another array");
         let message = refusal(&kernel("int64", "", axis));
-        assert_eq!(message, "concatenate_arrays: `s` and `t` differ in their types; only arrays that are alike can become one");
+        assert_eq!(message, "concatenate_arrays: `s` and `t` differ in their types; only arrays of the same kind can be joined");
     }
 }
 

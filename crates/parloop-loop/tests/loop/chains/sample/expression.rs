@@ -1,4 +1,4 @@
-//! Indices, values and conditions of an instruction at hand.
+//! Indices, values and conditions of an instruction.
 
 use super::{Maker, SHORT};
 
@@ -146,7 +146,7 @@ impl Maker<'_> {
         }
     }
 
-    /// A reduction inside of another one, over an iname whose limits may depend on the other's.
+    /// A reduction inside another one, over an iname whose limits may depend on the other's.
     fn nested_reduction(&mut self) -> String {
         let over = self.reduction_iname();
         let outside = self.leaf();

@@ -24,7 +24,7 @@ enum Kind {
     Recurrence,
     /// `x[i] = …`.
     Plain,
-    /// `x[i] = x[i] + …`, inside of more inames than `i`.
+    /// `x[i] = x[i] + …`, inside more inames than `i`.
     Accumulation,
     /// `x[p[i]] = …`.
     Scatter,

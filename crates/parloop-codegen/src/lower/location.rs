@@ -1,4 +1,4 @@
-//! Places in memory: variables, elements of arrays, fields of objects; and checks that indices are inside their axes.
+//! Locations in memory: variables, array elements, fields of objects; and bounds checks of indices.
 
 use parloop_device::DType;
 use parloop_ir::layout::Axis;
@@ -12,8 +12,8 @@ use super::tree::{Op, Value, ValueKind};
 use super::{LowerError, number};
 use crate::check::span;
 
-/// A place with what must hold of its indices.
-pub(super) struct Place {
+/// A location with the checks of its indices.
+pub(super) struct Location {
     pub(super) value: Value,
     /// Checks of its indices.
     pub(super) checks: Vec<Value>,
@@ -34,9 +34,9 @@ impl Scope<'_> {
         self.symbol(name)
     }
 
-    /// The value at a subscript or in a field, which is harmless where a check fails.
+    /// The value at a subscript or in a field, guarded by its checks.
     pub(super) fn read(&mut self, expr: &Expr) -> Result<Value, LowerError> {
-        let Place { value, mut checks } = self.place(expr)?;
+        let Location { value, mut checks } = self.place(expr)?;
         checks.extend(self.touch(expr, &value, false)?);
         Ok(match number::join(Op::And, checks) {
             None => value,
@@ -47,10 +47,10 @@ impl Scope<'_> {
         })
     }
 
-    /// Where an expression that can be written to is.
-    pub(super) fn place(&mut self, expr: &Expr) -> Result<Place, LowerError> {
+    /// The location of an assignable expression.
+    pub(super) fn place(&mut self, expr: &Expr) -> Result<Location, LowerError> {
         match expr {
-            Expr::Variable(name) => Ok(Place { value: self.variable(name)?, checks: Vec::new() }),
+            Expr::Variable(name) => Ok(Location { value: self.variable(name)?, checks: Vec::new() }),
             Expr::Subscript(aggregate, indices) => match &**aggregate {
                 Expr::Variable(name) if self.arrays.contains_key(name) => self.element_of(name, indices, Some(expr)),
                 Expr::Variable(name) => Err(LowerError::UnknownName { instruction: self.instruction.clone(), name: name.clone() }),
@@ -64,14 +64,14 @@ impl Scope<'_> {
                     let is_checked = self.is_checked(expr, 0);
                     self.linear(name, index, is_checked)
                 }
-                _ => Err(self.refused("a linear index of what is not an array")),
+                _ => Err(self.refused("a linear index into a variable that is not an array")),
             },
             Expr::Lookup(..) => self.field(expr, &[], false),
-            _ => Err(self.refused("an expression that is not a place")),
+            _ => Err(self.refused("an expression that cannot be assigned")),
         }
     }
 
-    /// The type of what is at a place, without making it.
+    /// The type of the value at a location, without building it.
     pub(super) fn array(&self, name: &Name) -> Result<&Array, LowerError> {
         self.arrays.get(name).ok_or_else(|| LowerError::UnknownName { instruction: self.instruction.clone(), name: name.clone() })
     }
@@ -82,14 +82,14 @@ impl Scope<'_> {
     }
 
     /// `name[indices]`.
-    pub(super) fn element(&mut self, name: &Name, indices: &[Expr]) -> Result<Place, LowerError> {
+    pub(super) fn element(&mut self, name: &Name, indices: &[Expr]) -> Result<Location, LowerError> {
         self.element_of(name, indices, None)
     }
 
-    fn element_of(&mut self, name: &Name, indices: &[Expr], access: Option<&Expr>) -> Result<Place, LowerError> {
+    fn element_of(&mut self, name: &Name, indices: &[Expr], access: Option<&Expr>) -> Result<Location, LowerError> {
         let array = self.array(name)?.clone();
         if array.storage == Storage::Number && indices.is_empty() {
-            return Ok(Place { value: self.held(&array, None), checks: Vec::new() });
+            return Ok(Location { value: self.held(&array, None), checks: Vec::new() });
         }
         // One index on what has no axes is its only element.
         let indices = if array.axes.is_empty() && indices.iter().all(|index| fold::as_int(index) == Some(0)) { &[] } else { indices };
@@ -101,23 +101,23 @@ impl Scope<'_> {
         let separate = self.separate(name, &array, indices)?;
         let flat = self.flat(&array, indices)?;
         let array = Array { name: separate.unwrap_or_else(|| array.name.clone()), ..array };
-        Ok(Place { value: self.held(&array, Some(flat)), checks })
+        Ok(Location { value: self.held(&array, Some(flat)), checks })
     }
 
-    fn linear(&mut self, name: &Name, index: &Expr, is_checked: bool) -> Result<Place, LowerError> {
+    fn linear(&mut self, name: &Name, index: &Expr, is_checked: bool) -> Result<Location, LowerError> {
         let array = self.array(name)?.clone();
         let mut checks = Vec::new();
-        // Of an array that a function is passed, nobody may know the length.
+        // The length of an array that is passed to a function may be unknown.
         let layout = self.layout(name).filter(|layout| is_checked && (layout.lengths().is_some() || array.lengths.is_some()));
         if let Some(span) = layout.and_then(|layout| span(&layout, name)) {
             let text = Expr::LinearSubscript(Expr::var(name.clone()).into(), index.clone().into());
             checks.extend(self.index_check(index, &span, || text.to_string())?);
         }
         let index = self.index(&fold::add(array.offset.clone(), self.wide_data(index)))?;
-        Ok(Place { value: self.held(&array, Some(index)), checks })
+        Ok(Location { value: self.held(&array, Some(index)), checks })
     }
 
-    /// The check that an index is inside; `None` where that is seen.
+    /// The bounds check of an index; `None` if it is obviously in bounds.
     pub(super) fn index_check(&mut self, index: &Expr, length: &Expr, text: impl Fn() -> String) -> Result<Option<Value>, LowerError> {
         let (index, length) = (self.index(&self.wide_data(index))?, self.index(length)?);
         if let (Some(index), Some(length)) = (index.as_int(), length.as_int())
@@ -143,10 +143,10 @@ impl Scope<'_> {
         self.index(&sum)
     }
 
-    /// An index in which numbers that are read from memory are 64 bits wide where something is computed with them: their own types may be too
-    /// narrow for it, and unlike those of inames and sizes nobody knows their ranges.
+    /// An index in which numbers that are read from memory are 64 bits wide where something is computed with them: their own types may be
+    /// too narrow for it, and unlike those of inames and sizes their ranges are unknown.
     fn wide_data(&self, index: &Expr) -> Expr {
-        // Whoever answers for the indices answers for their types too.
+        // A guarantee for the indices covers their types too.
         if !self.kernel.options.check_bounds() || !is_arithmetic(index) {
             return index.clone();
         }
@@ -220,8 +220,8 @@ impl Scope<'_> {
     }
 
     /// `p.x[i]`: a call of the field's getter; `v.s0` of a vector; `z.real` of a complex number.
-    fn field(&mut self, expr: &Expr, indices: &[Expr], is_checked: bool) -> Result<Place, LowerError> {
-        let Expr::Lookup(aggregate, field) = expr else { return Err(self.refused("a subscript of what is not an array")) };
+    fn field(&mut self, expr: &Expr, indices: &[Expr], is_checked: bool) -> Result<Location, LowerError> {
+        let Expr::Lookup(aggregate, field) = expr else { return Err(self.refused("a subscript of a variable that is not an array")) };
         if let Some((object, class, path)) = self.object(expr)? {
             let known = class.fields().get(path.as_str()).ok_or_else(|| LowerError::NoField {
                 instruction: self.instruction.clone(),
@@ -230,7 +230,7 @@ impl Scope<'_> {
                 fields: class.fields().keys().cloned().collect(),
             })?;
             if known.axes.len() != indices.len() {
-                return Err(self.refused(format!("field `{path}` with {} indices, which has {} axes,", indices.len(), known.axes.len())));
+                return Err(self.refused(format!("field `{path}` with {} indices, which has {} axes", indices.len(), known.axes.len())));
             }
             let mut args = vec![object];
             for index in indices {
@@ -240,16 +240,16 @@ impl Scope<'_> {
             let text = Expr::Subscript(std::sync::Arc::new(expr.clone()), indices.into());
             let checks = if is_checked { self.field_checks(&known.axes, &args, &text) } else { Vec::new() };
             let value = Value::new(known.dtype, ValueKind::Call(known.getter.clone(), args));
-            return Ok(Place { value, checks });
+            return Ok(Location { value, checks });
         }
         let inner = self.expr(aggregate)?.settle();
         let value = match &inner.ty {
             Type::Vector(lane, _) => Value::new(*lane, ValueKind::Member(Box::new(inner), field.clone())),
             Type::Scalar(dtype) if dtype.is_complex() && field == "real" => self.part(inner, false),
             Type::Scalar(dtype) if dtype.is_complex() && field == "imag" => self.part(inner, true),
-            _ => return Err(self.refused(format!("field `{field}` of what has no fields"))),
+            _ => return Err(self.refused(format!("field `{field}` of a value without fields"))),
         };
-        Ok(Place { value, checks: Vec::new() })
+        Ok(Location { value, checks: Vec::new() })
     }
 
     /// Checks of the indices of a field against the lengths that the object has; `args` are the object and the indices.

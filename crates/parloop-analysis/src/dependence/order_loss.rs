@@ -1,4 +1,4 @@
-//! What holds where two instances differ, or agree, in some of their values.
+//! Constraints under which two instances differ, or agree, in some of their values.
 
 use parloop_ir::syntax::TimeStep;
 use parloop_isl::{Affine, Constraint, IslError, Name};
@@ -6,8 +6,8 @@ use parloop_isl::{Affine, Constraint, IslError, Name};
 use super::pair::Pair;
 use super::violation::Cause;
 
-/// What must hold for two instances to lose their order, and why they lose it then.
-pub(super) type Way = (Vec<Constraint>, Cause);
+/// The constraints under which two instances lose their order, and the cause.
+pub(super) type OrderLoss = (Vec<Constraint>, Cause);
 
 /// `second - first` of an iname.
 pub(super) fn difference(pair: &Pair<'_, '_, '_>, iname: &Name) -> Result<Affine, IslError> {
@@ -16,7 +16,7 @@ pub(super) fn difference(pair: &Pair<'_, '_, '_>, iname: &Name) -> Result<Affine
 
 /// Adds `equal and positive > 0` for each of the expressions that can be positive.
 pub(super) fn push_if_possible(
-    ways: &mut Vec<Way>,
+    ways: &mut Vec<OrderLoss>,
     equal: &[Constraint],
     positive: &[Affine],
     cause: impl Fn() -> Cause,
@@ -37,9 +37,9 @@ pub(super) fn push_equal(equal: &mut Vec<Constraint>, difference: Affine) {
     }
 }
 
-/// What holds where two times differ in one of their loops: the alternatives.
+/// The constraints under which two times differ in one of their loops: the alternatives.
 pub(super) fn differ(pair: &Pair<'_, '_, '_>, first: &[TimeStep], second: &[TimeStep]) -> Result<Vec<Vec<Constraint>>, IslError> {
-    let mut ways: Vec<Way> = Vec::new();
+    let mut ways: Vec<OrderLoss> = Vec::new();
     for (one, other) in first.iter().zip(second) {
         let (TimeStep::Loop(one), TimeStep::Loop(other)) = (one, other) else { continue };
         match (pair.deps.opaque.affine(one), pair.deps.opaque.affine(other)) {
@@ -53,7 +53,7 @@ pub(super) fn differ(pair: &Pair<'_, '_, '_>, first: &[TimeStep], second: &[Time
     Ok(ways.into_iter().map(|(constraints, _)| constraints).collect())
 }
 
-/// What holds where two times agree in their first steps; `None` if they never do.
+/// The constraints under which two times agree in their leading steps; `None` if they never do.
 pub(super) fn agree(
     pair: &Pair<'_, '_, '_>,
     first: &[TimeStep],

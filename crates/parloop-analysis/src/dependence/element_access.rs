@@ -1,5 +1,5 @@
 //! Accesses as relations: which elements an instance touches. Exact where indices and conditions are affine in inames and parameters;
-//! elsewhere the relation is larger than the truth and says so.
+//! elsewhere the relation is an over-approximation, marked as such.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,18 +18,18 @@ use crate::infer;
 
 /// One access of an instruction.
 #[derive(Clone, Debug)]
-pub struct Touch<'k> {
+pub struct ElementAccess<'k> {
     /// The instruction.
     pub at: usize,
-    /// As it stands there.
+    /// As written.
     pub access: Access<'k>,
-    /// What each index is, `None` where only the data knows; `None` for a whole variable.
+    /// The value of each index, `None` if it depends on the data; `None` for a whole variable.
     pub indices: Option<Vec<Option<Affine>>>,
-    /// Whether the place in memory stands among the indices for those along strides: others may lead to the same place.
+    /// Whether the indices along strides are replaced by the position in memory: different ones may refer to the same memory.
     pub by_place: bool,
-    /// What holds wherever it happens.
+    /// The constraints under which it happens.
     pub constraints: Vec<Constraint>,
-    /// Further conditions, which only the data knows: `(condition, its value)`.
+    /// Other, data-dependent conditions: `(condition, value)`.
     pub open: Vec<(&'k Expr, bool)>,
     /// The inames around it whose bounds the kernel computes.
     pub computed: BTreeSet<Name>,
@@ -40,9 +40,9 @@ pub struct Touch<'k> {
 }
 
 /// The accesses to what some instruction writes, by storage; fields of objects by `object.field`.
-pub(super) fn collect<'k>(facts: &Facts<'k>, opaque: &Opaque) -> BTreeMap<Name, Vec<Touch<'k>>> {
+pub(super) fn collect<'k>(facts: &Facts<'k>, opaque: &Opaque) -> BTreeMap<Name, Vec<ElementAccess<'k>>> {
     let written: BTreeSet<Name> = facts.writers.keys().map(|name| storage(facts, name)).collect();
-    let mut found: BTreeMap<Name, Vec<Touch<'k>>> = BTreeMap::new();
+    let mut found: BTreeMap<Name, Vec<ElementAccess<'k>>> = BTreeMap::new();
     let mut shared: BTreeMap<Name, Option<Vec<Axis>>> = BTreeMap::new();
     for (at, instruction) in facts.kernel.instructions.iter().enumerate() {
         for mut access in accesses(instruction) {
@@ -56,7 +56,7 @@ pub(super) fn collect<'k>(facts: &Facts<'k>, opaque: &Opaque) -> BTreeMap<Name, 
             }
             let key = if root == access.name { storage } else { access.name.clone() };
             let axes = shared.entry(access.name.clone()).or_insert_with(|| overlap::shared_axes(facts, &access.name));
-            let touch = Touch::of(facts, opaque, at, access, root);
+            let touch = ElementAccess::of(facts, opaque, at, access, root);
             found.entry(key).or_default().push(match axes {
                 Some(axes) => touch.by_place(axes),
                 None => touch,
@@ -77,15 +77,15 @@ pub(super) fn collect<'k>(facts: &Facts<'k>, opaque: &Opaque) -> BTreeMap<Name, 
                 conditions: Vec::new(),
                 expr: None,
             };
-            found.entry(storage(facts, name)).or_default().push(Touch::of(facts, opaque, at, access, name.clone()));
+            found.entry(storage(facts, name)).or_default().push(ElementAccess::of(facts, opaque, at, access, name.clone()));
         }
     }
     found.retain(|_, touches| touches.iter().any(|touch| touch.access.write));
     found
 }
 
-impl<'k> Touch<'k> {
-    fn of(facts: &Facts<'k>, opaque: &Opaque, at: usize, access: Access<'k>, root: Name) -> Touch<'k> {
+impl<'k> ElementAccess<'k> {
+    fn of(facts: &Facts<'k>, opaque: &Opaque, at: usize, access: Access<'k>, root: Name) -> ElementAccess<'k> {
         let is_known = |affine: &Affine| affine.names().iter().all(|name| facts.is_integer(name));
         let indices: Option<Vec<Option<Affine>>> =
             access.indices.map(|indices| indices.iter().map(|index| opaque.affine(index).filter(is_known)).collect());
@@ -103,12 +103,14 @@ impl<'k> Touch<'k> {
         let is_computed = |iname: &&Name| facts.bound_names(iname).iter().any(|name| facts.kernel.temporaries.contains_key(name));
         let computed: BTreeSet<Name> = facts.kernel.instructions[at].within_inames.iter().filter(is_computed).cloned().collect();
         let is_exact = is_known_place && computed.is_empty();
-        Touch { at, access, indices, by_place: false, constraints, open, computed, is_exact, root }
+        ElementAccess { at, access, indices, by_place: false, constraints, open, computed, is_exact, root }
     }
 
-    /// With the place in memory as an index.
-    fn by_place(self, axes: &[Axis]) -> Touch<'k> {
-        let Some(indices) = self.indices.filter(|indices| indices.len() == axes.len()) else { return Touch { indices: None, ..self } };
+    /// Uses the position in memory as an index.
+    fn by_place(self, axes: &[Axis]) -> ElementAccess<'k> {
+        let Some(indices) = self.indices.filter(|indices| indices.len() == axes.len()) else {
+            return ElementAccess { indices: None, ..self };
+        };
         let mut place = Some(Affine::constant(0));
         let mut others = Vec::new();
         for (axis, index) in axes.iter().zip(indices) {
@@ -123,7 +125,7 @@ impl<'k> Touch<'k> {
         }
         let is_exact = self.is_exact && place.is_some();
         others.push(place);
-        Touch { indices: Some(others), by_place: true, is_exact, ..self }
+        ElementAccess { indices: Some(others), by_place: true, is_exact, ..self }
     }
 
     /// The inames over whose points it happens: those around the instruction, and those that reductions and calls sweep.
@@ -142,7 +144,7 @@ impl<'k> Touch<'k> {
     }
 }
 
-/// Whether an update makes an integer of a number that is none, so that it matters what was there before: `x = x + 0.5` with an integer `x`.
+/// Whether an update truncates to an integer, so that the previous value matters: `x = x + 0.5` with an integer `x`.
 fn rounds(facts: &Facts<'_>, instruction: &Instruction) -> bool {
     let InstructionKind::Assign(assignment) = &instruction.kind else { return false };
     let is_integer = |dtype: DType| dtype.is_integer() || dtype == DType::Bool;
@@ -151,7 +153,7 @@ fn rounds(facts: &Facts<'_>, instruction: &Instruction) -> bool {
     type_of(&assignment.lhs).is_some_and(is_integer) && !type_of(&assignment.rhs).is_some_and(is_integer)
 }
 
-/// Whether the constraints of a condition say all that it says.
+/// Whether the constraints express a condition exactly.
 fn is_affine(facts: &Facts<'_>, condition: &Expr, value: bool) -> bool {
     let is_known = |expr: &Expr| to_affine(expr).is_some_and(|affine| affine.names().iter().all(|name| facts.is_integer(name)));
     match (condition, value) {
@@ -179,7 +181,7 @@ fn root(name: &Name) -> Name {
     name.split_once('.').map_or_else(|| name.clone(), |(root, _)| root.into())
 }
 
-/// What memory the variable shares with others, by name.
+/// The name of the memory that the variable shares with others.
 pub(super) fn storage(facts: &Facts<'_>, name: &Name) -> Name {
     let base = facts.kernel.temporaries.get(name).and_then(|temporary| temporary.base_storage.clone());
     base.unwrap_or_else(|| name.clone())
@@ -197,7 +199,7 @@ pub(super) fn space(facts: &Facts<'_>, name: &Name) -> AddressSpace {
     }
 }
 
-/// The memory of a variable that work items share.
+/// The memory of a variable, if work items share it.
 pub(super) fn shared_memory(facts: &Facts<'_>, name: &Name) -> Option<MemoryKind> {
     match space(facts, name) {
         AddressSpace::Local => Some(MemoryKind::Local),

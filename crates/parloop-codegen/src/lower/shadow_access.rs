@@ -1,4 +1,4 @@
-//! Accesses that shadow memory is told of: when they happen as created, and by which work item.
+//! Accesses recorded in shadow memory: when they happen as created, and on which work item.
 
 use parloop_analysis::infer;
 use parloop_device::DType;
@@ -11,10 +11,10 @@ use super::LowerError;
 use super::number::{self, Typed};
 use super::scope::Scope;
 use super::shadow::{at, plain_time};
-use super::tree::{For, LoopHint, Op, Statement, Touch, TouchKind, Value, ValueKind};
+use super::tree::{For, LoopHint, Op, ShadowAccess, ShadowAccessKind, Statement, Value, ValueKind};
 
 impl Scope<'_> {
-    /// What tells shadow memory of an access, if it is to be known.
+    /// The record of an access in shadow memory, if it is watched.
     pub(super) fn touch(&mut self, expr: &Expr, place: &Value, writes: bool) -> Result<Option<Value>, LowerError> {
         let Some(shadow) = self.shadow.clone() else { return Ok(None) };
         let Some(variable) = expr.written_name() else { return Ok(None) };
@@ -47,13 +47,13 @@ impl Scope<'_> {
         }
         let kind = match &instruction.kind {
             InstructionKind::Assign(assignment) if assignment.atomic == Some(Atomicity::Update) && assignment.lhs == *expr => {
-                TouchKind::Update
+                ShadowAccessKind::Update
             }
-            InstructionKind::Assign(assignment) if writes && assignment.atomic.is_some() => TouchKind::Update,
-            _ if writes => TouchKind::Write,
-            _ => TouchKind::Read,
+            InstructionKind::Assign(assignment) if writes && assignment.atomic.is_some() => ShadowAccessKind::Update,
+            _ if writes => ShadowAccessKind::Write,
+            _ => ShadowAccessKind::Read,
         };
-        let touch = Touch {
+        let touch = ShadowAccess {
             kind,
             place: place.clone(),
             site,
@@ -66,10 +66,10 @@ impl Scope<'_> {
             turn,
             values,
         };
-        Ok(Some(Value::new(DType::Bool, ValueKind::Touch(Box::new(touch)))))
+        Ok(Some(Value::new(DType::Bool, ValueKind::ShadowAccess(Box::new(touch)))))
     }
 
-    /// Tells shadow memory of each element of a part that a call is passed: what the callee does with it is not seen, so that all of it
+    /// Records in shadow memory each element of a part that a call is passed: what the callee does with it is not seen, so that all of it
     /// counts as read or written.
     pub(super) fn touch_part(&mut self, part: &SubArray, writes: bool) -> Result<(), LowerError> {
         if !self.shadow.as_ref().is_some_and(|shadow| shadow.turns.contains_key(&part.array)) {
