@@ -1,7 +1,7 @@
 """Kernels over the elements of arrays on a GPU: their text, their compilation, and their launch.
 
 A kernel is made for an operation, the types of its operands and the number of axes; lengths, strides and single values are arguments.
-Axes that follow each other in all operands are one axis, so that most kernels have one.
+Axes that are adjacent in all operands are merged, so most kernels have one axis.
 """
 
 from __future__ import annotations

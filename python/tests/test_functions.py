@@ -29,7 +29,7 @@ def test_static_functions_and_those_of_an_api_need_a_description(cpu):
             getattr(prog, name)
         assert isinstance(caught.value, pl.KernelNotFoundError)
         assert str(caught.value) == (
-            f"`{name}` is static, GPUFUN or part of an API, so that it is called from outside only where it is described; add a description"
+            f"`{name}` is static, GPUFUN or part of an API, so it can be called from the host only if it is described; add a description"
         )
 
 

@@ -182,9 +182,9 @@ def test_flags_that_do_not_exist_are_a_status():
 
 
 def test_something_else_than_a_stream_or_an_event_raises():
-    with pytest.raises(TypeError, match="a stream is a cudaStream_t, or None for the default stream, not str"):
+    with pytest.raises(TypeError, match="a stream must be a cudaStream_t, or None for the default stream, not str"):
         gpu.cudaStreamSynchronize("s")
-    with pytest.raises(TypeError, match="an event is a cudaEvent_t, not int"):
+    with pytest.raises(TypeError, match="an event must be a cudaEvent_t, not int"):
         gpu.cudaEventRecord(3)
 
 
@@ -670,13 +670,13 @@ def test_an_array_of_cupy_is_adopted_without_a_copy():
 
 
 def test_a_type_that_is_not_supported_raises():
-    with pytest.raises(gpuarray.UnsupportedDataType, match="bool elements are not supported; supported are int16"):
+    with pytest.raises(gpuarray.UnsupportedDataType, match="bool elements are not supported; use one of int16"):
         gpu.GPUArray(np.zeros(2, bool))
     with pytest.raises(gpuarray.UnsupportedDataType, match="not str"):
         gpu.GPUArray("abc")
     with pytest.raises(TypeError, match="one of: an array, a shape, an allocator"):
         gpu.GPUArray((2,), allocator=gpu.Allocator(gpu.to_gpu(np.zeros(2))))
-    with pytest.raises(ValueError, match="an order is 'C' or 'F', not 'K'"):
+    with pytest.raises(ValueError, match="order must be 'C' or 'F', not 'K'"):
         gpu.GPUArray((2,), order="K")
 
 

@@ -116,7 +116,7 @@ def test_what_makes_no_sense_is_refused() -> None:
     with pytest.raises(parloop.SizeTypeError, match="3 × 2 numbers, but 4 were given"):
         op2.ExtrudedSet(edges, [[0, 1], [0, 1]])
     wall = op2.ExtrudedSet(edges, 4)
-    with pytest.raises(parloop.MapValueError, match="2 offsets are given for 1 slots"):
+    with pytest.raises(parloop.MapValueError, match="2 offsets were given for 1 slots"):
         op2.Map(wall, points, 1, [0, 1, 2], offset=[1, 1])
     steep = op2.Map(wall, points, 1, [0, 1, 4], "steep", offset=[1])
     x, add = op2.Dat(points), op2.Kernel("void add(double *x) { x[0] += 1; }", "add")

@@ -51,7 +51,7 @@ thread_local! {
 /// assert_eq!(back, [1, 2, 3, 4]);
 /// # Ok::<(), parloop_device::DeviceError>(())
 /// ```
-#[must_use = "a recording that is dropped is forgotten"]
+#[must_use = "dropping a recording discards it"]
 pub struct Recording {
     recorder: Arc<Recorder>,
 }
@@ -65,7 +65,7 @@ pub(crate) struct Recorder {
 struct State {
     steps: Vec<Step>,
     kept: Vec<Kept>,
-    /// The first thing that was asked for and cannot be recorded.
+    /// The first thing that was requested and cannot be recorded.
     refused: Option<String>,
 }
 
@@ -230,7 +230,7 @@ impl Recording {
     /// Ends the recording and prepares what was recorded.
     ///
     /// # Errors
-    /// [`DeviceError::RecordingAbandoned`] when something was asked for that cannot be recorded; the driver's failure.
+    /// [`DeviceError::RecordingAbandoned`] when something was requested that cannot be recorded; the driver's failure.
     pub fn finish(self) -> Result<Replay> {
         let State { steps, kept, refused } = std::mem::take(&mut *self.recorder.state());
         let stream = self.recorder.stream.clone();

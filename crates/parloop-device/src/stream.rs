@@ -276,7 +276,10 @@ impl Stream {
         if launch.range == 0 || launch.grid.contains(&0) {
             return Ok(());
         }
-        self.refuse_recording(|| "a launch whose memory nobody keeps".to_owned(), Some("give `Stream::record_launch` what keeps it"))?;
+        self.refuse_recording(
+            || "a launch with borrowed memory".to_owned(),
+            Some("pass the owners of the memory to `Stream::record_launch`"),
+        )?;
         // SAFETY: the stream is alive and of the function's device; the rest is the caller's promise.
         self.timed(function.name(), || unsafe { function.raw.launch(self.raw.handle(), launch, args, sizes) })
     }

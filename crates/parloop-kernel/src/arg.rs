@@ -339,9 +339,7 @@ impl Checker<'_> {
             },
             (Pointee::Struct(_), Some(_)) => true,
             (Pointee::Other(_) | Pointee::Pointers(_), Some(_)) => {
-                return Err(
-                    self.wrong_type(array_of(dtype), "what type that is was not found in the source; pass memory, as `array.memory`")
-                );
+                return Err(self.wrong_type(array_of(dtype), "its type was not found in the source; pass memory, such as `array.memory`"));
             }
             (Pointee::Scalar(declared) | Pointee::Rows(declared, _), Some(given)) => *declared == given,
             (Pointee::Char, Some(given)) => given.size() == 1,

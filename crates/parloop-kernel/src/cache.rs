@@ -258,7 +258,7 @@ fn user_folder() -> Result<PathBuf, String> {
     let named = variable("PARLOOP_CACHE_DIR");
     let of_desktop = || variable("XDG_CACHE_HOME").filter(|path| path.is_absolute());
     let caches = named.or_else(of_desktop).or_else(|| variable("HOME").map(|home| home.join(".cache")));
-    caches.map(|folder| folder.join("parloop")).ok_or_else(|| "neither PARLOOP_CACHE_DIR, XDG_CACHE_HOME nor HOME is set".into())
+    caches.map(|folder| folder.join("parloop")).ok_or_else(|| "none of PARLOOP_CACHE_DIR, XDG_CACHE_HOME and HOME is set".into())
 }
 
 /// Makes the folder if needed; refuses one through which somebody else could give us code to run. The mode of a folder that is there
@@ -267,7 +267,7 @@ fn prepare(folder: &Path) -> Result<(), String> {
     let shown = folder.display();
     match fs::DirBuilder::new().recursive(true).mode(0o700).create(folder) {
         Ok(()) => {}
-        Err(error) => return Err(format!("{shown} cannot be made: {error}")),
+        Err(error) => return Err(format!("{shown} could not be created: {error}")),
     }
     trust::check_folder(folder, Owner::Us).map_err(|reason| match reason.contains("chmod") {
         true => format!("{reason}, or set PARLOOP_CACHE_DIR to another folder"),
@@ -420,7 +420,7 @@ mod tests {
         fs::create_dir(&place).unwrap();
         std::os::unix::fs::chown(&place, Some(12345), None).unwrap();
         let cache = Cache::at(&place, 1 << 20);
-        assert_eq!(cache.folder.clone().unwrap_err(), format!("{} belongs to user 12345, not to us", place.display()));
+        assert_eq!(cache.folder.clone().unwrap_err(), format!("{} belongs to user 12345, not to this one", place.display()));
     }
 
     #[test]
@@ -436,7 +436,7 @@ mod tests {
             assert_eq!(fs::metadata(&place).unwrap().mode() & 0o777, mode);
         }
         let refused = Cache::at(&place, 1 << 20).folder.unwrap_err();
-        let expected = "can be written to by other users; run `chmod go-w` on it, or set PARLOOP_CACHE_DIR to another folder";
+        let expected = "is writable by other users; run `chmod go-w` on it, or set PARLOOP_CACHE_DIR to another folder";
         assert_eq!(refused, format!("{} {expected}", place.display()));
     }
 

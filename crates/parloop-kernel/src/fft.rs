@@ -312,7 +312,7 @@ impl FftPlan {
 pub fn describe_array(dtype: DType, shape: &[usize], order: Option<Order>) -> String {
     match order {
         Some(order) => format!("{dtype} of shape {shape:?} in {order} order"),
-        None => format!("{dtype} of shape {shape:?} with gaps"),
+        None => format!("non-contiguous {dtype} of shape {shape:?}"),
     }
 }
 

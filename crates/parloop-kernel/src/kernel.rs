@@ -448,7 +448,7 @@ impl Kernel {
             return Ok(None);
         }
         if range > MOST_ITEMS {
-            return Err(self.grid_error(format!("{range} work items would take days; at most 2**48 are launched at once")));
+            return Err(self.grid_error(format!("{range} work items are too many; at most 2**48 can be launched at once")));
         }
         // Loops are cut along one axis: items along others would do them again.
         let items = if inner.compiled.signature.loops.is_empty() { items } else { Items::Line(range) };
@@ -494,7 +494,7 @@ impl Kernel {
             Items::Line(items) => {
                 let mut launch = Launch::over(items, inner.block, &inner.compiled.function)?;
                 if inner.block.is_none() && items < u64::from(launch.block[0]) {
-                    // A block chosen by us holds no more items than were asked for: a kernel without loops runs once.
+                    // A block chosen by us holds no more items than were requested: a kernel without loops runs once.
                     launch.block[0] = items as u32;
                 }
                 Ok(launch)

@@ -91,7 +91,7 @@ impl PlainC {
     pub fn signature(&self, name: &str) -> Result<&Signature> {
         if let Some(signature) = self.signatures.iter().find(|signature| signature.name == name) {
             if signature.is_kernel {
-                let reason = format!("`{name}` is a kernel, which other code cannot call; leave GPUKERN out");
+                let reason = format!("`{name}` is a kernel, which other code cannot call; remove GPUKERN");
                 return Err(KernelError::Source { file: "<source>".into(), line: signature.line, reason });
             }
             return Ok(signature);
@@ -418,8 +418,8 @@ mod tests {
     #[test]
     fn what_cannot_be_called_says_why() {
         let functions = read("void f(int n, ...) {}\nGPUKERN void k(void) {}");
-        assert_eq!(functions.signature("f").unwrap_err().to_string(), "<source>:1: `f` takes any number of arguments");
-        let expected = "<source>:2: `k` is a kernel, which other code cannot call; leave GPUKERN out";
+        assert_eq!(functions.signature("f").unwrap_err().to_string(), "<source>:1: `f` takes a variable number of arguments");
+        let expected = "<source>:2: `k` is a kernel, which other code cannot call; remove GPUKERN";
         assert_eq!(functions.signature("k").unwrap_err().to_string(), expected);
         assert_eq!(functions.signature("g").unwrap_err().to_string(), "the source has no function `g`; it has k");
     }

@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::error::Result;
 
 /// A recording under way, made by [`Context::record`]. Dropping it forgets what was recorded.
-#[must_use = "a recording that is dropped is forgotten"]
+#[must_use = "dropping a recording discards it"]
 pub struct Recording {
     inner: dev::Recording,
 }
@@ -90,7 +90,7 @@ impl Recording {
     /// Ends the recording and prepares what was recorded.
     ///
     /// # Errors
-    /// [`DeviceError::RecordingAbandoned`](parloop_device::DeviceError::RecordingAbandoned) when something was asked for that cannot be
+    /// [`DeviceError::RecordingAbandoned`](parloop_device::DeviceError::RecordingAbandoned) when something was requested that cannot be
     /// recorded; the driver's failure.
     pub fn finish(self) -> Result<Replay> {
         let inner = self.inner.finish()?;

@@ -205,7 +205,7 @@ impl Joiner<'_> {
                     continue;
                 }
                 Some((at, mark)) if !mark.replaces(line[..at].trim()) => {
-                    return Err(place.error(format!("`{}` stands behind code; write it on a line of its own", line[at..].trim())));
+                    return Err(place.error(format!("`{}` follows code; write it on its own line", line[at..].trim())));
                 }
                 Some((_, mark)) => {
                     self.mark(mark, &place)?;
@@ -281,7 +281,7 @@ impl Joiner<'_> {
             self.push_line(line);
         } else {
             // The compiler tells it, unless a condition or a comment hides the line.
-            self.push_line(&format!("#error header \"{file}\" was not found; name its folder in the include folders"));
+            self.push_line(&format!("#error header \"{file}\" was not found; add its folder to the include folders"));
         }
         Ok(())
     }
@@ -306,13 +306,13 @@ impl Joiner<'_> {
         let found = [Path::new(".")].into_iter().chain(folders).map(|f| f.join(file)).find(|path| path.is_file());
         match found {
             Some(path) => self.add_header(&path, place),
-            None => Err(place.error(format!("`//include_file`: {file} was not found; name its folder in the include folders"))),
+            None => Err(place.error(format!("`//include_file`: {file} was not found; add its folder to the include folders"))),
         }
     }
 
     fn add_header(&mut self, path: &Path, place: &Place) -> Result<()> {
         if place.depth >= DEEPEST_INCLUDE {
-            return Err(place.error(format!("headers include each other more than {DEEPEST_INCLUDE} deep")));
+            return Err(place.error(format!("headers are nested more than {DEEPEST_INCLUDE} deep")));
         }
         let header = match self.headers.get(path) {
             Some(header) => header.clone(),
@@ -572,7 +572,7 @@ mod tests {
             format!("#line 1 \"<source>\"\n#line 1 \"{}\"\nint from_header;\n#line 2 \"<source>\"\nint after;\n", header.display())
         );
         let text = join(&[source], DeviceKind::OpenCl, &[]).unwrap().text;
-        let told = "#error header \"mine.h\" was not found; name its folder in the include folders";
+        let told = "#error header \"mine.h\" was not found; add its folder to the include folders";
         assert_eq!(text, format!("#line 1 \"<source>\"\n{told}\nint after;\n"));
     }
 
@@ -664,7 +664,7 @@ mod tests {
             ["x = 1; //vectorize_over i n", "x = 1; //end_vectorize", "x = 1; } //end_vectorize", "for (;;) { x = 1; //vectorize_over i n"]
         {
             let error = join(&[Source::text(line)], DeviceKind::Cpu, &[]).unwrap_err().to_string();
-            assert!(error.contains("stands behind code; write it on a line of its own"), "{error}");
+            assert!(error.contains("follows code; write it on its own line"), "{error}");
         }
         let plain = joined("for (int i = 0; i < n; i++) { //vectorize_over i n\nx;\n} //end_vectorize\n", DeviceKind::Cpu);
         assert_eq!(plain, "#line 1 \"<source>\"\nVECTORIZE_OVER(i, n)\nx;\nEND_VECTORIZE\n");
@@ -692,7 +692,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("loop.h"), "#include \"loop.h\"\n").unwrap();
         let error = join(&[Source::text("#include \"loop.h\"")], DeviceKind::Cpu, &[folder.path().to_owned()]).unwrap_err();
-        assert!(error.to_string().ends_with("headers include each other more than 64 deep"), "{error}");
+        assert!(error.to_string().ends_with("headers are nested more than 64 deep"), "{error}");
     }
 
     #[test]

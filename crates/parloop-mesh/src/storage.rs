@@ -191,7 +191,7 @@ impl Storage {
             return Ok(());
         }
         let what =
-            "this data shares memory with other data of another shape or type, and each would have its own numbers there; copy one of them";
+            "this data shares memory with data of a different shape or type, and their copies on a device would diverge; copy one of them";
         Err(DeviceError::Unsupported { device: context.device().id().to_string(), what: what.into() }.into())
     }
 
@@ -447,7 +447,7 @@ impl Storage {
     /// # Errors
     /// While a recording lives, when there is no room, or a device fails.
     pub fn lent_on(&self, context: &Context) -> Result<Option<Memory>> {
-        refuse_recording(|| "a view of data for others".to_owned()).map_err(KernelError::from)?;
+        refuse_recording(|| "an exported view of data".to_owned()).map_err(KernelError::from)?;
         let _turn = self.turn(true)?;
         if self.settle_layout(context, Layout::Rows) != Layout::Rows {
             return Ok(None);
@@ -644,7 +644,7 @@ impl fmt::Debug for HostNumbers<'_> {
 
 /// Why numbers of a whole mesh cannot be used.
 pub(crate) fn distributed() -> KernelError {
-    let what = "the set of this data was distributed over processes; make loops and matrices, and take arrays, after that".into();
+    let what = "the set of this data was distributed over processes; create loops and matrices and request arrays after that".into();
     DeviceError::Unsupported { device: "the mesh".into(), what }.into()
 }
 

@@ -216,7 +216,7 @@ impl Comm {
             let before = std::panic::take_hook();
             std::panic::set_hook(Box::new(move |info| {
                 before(info);
-                eprintln!("rank {} of {} panicked and ends all", comm.rank, comm.size);
+                eprintln!("rank {} of {} panicked; all ranks are aborted", comm.rank, comm.size);
                 comm.abort(1);
             }));
         });

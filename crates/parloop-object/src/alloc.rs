@@ -217,9 +217,9 @@ mod tests {
         allocator.allocate(16, 8).unwrap();
         allocator.free(0, 16).unwrap();
         let messages = [
-            (0, 16, "bytes 0..16 of the buffer are free already; they were freed twice, or never allocated"),
-            (16, 8, "bytes 16..24 of the buffer were not allocated as such: they belong to the allocation of 16 bytes at 16"),
-            (24, 8, "bytes 24..32 of the buffer were not allocated as such: they belong to the allocation of 16 bytes at 16"),
+            (0, 16, "bytes 0..16 of the buffer are already free; they were freed twice or never allocated"),
+            (16, 8, "bytes 16..24 of the buffer are not an allocation: they are part of the allocation of 16 bytes at 16"),
+            (24, 8, "bytes 24..32 of the buffer are not an allocation: they are part of the allocation of 16 bytes at 16"),
             (60, 8, "Cannot free outside of buffer: bytes 60..68 of a buffer of 64 bytes"),
         ];
         for (offset, size, message) in messages {

@@ -71,7 +71,7 @@ fn fixed_lengths<'p>(ty: &Type, rest: &mut impl Iterator<Item = &'p str>, length
     }
 }
 
-/// The lengths of an object that were asked for: they never change, so that a device is asked once. Where references lead is asked again.
+/// The lengths of an object that were requested: they never change, so that a device is asked once. Where references lead is asked again.
 #[derive(Debug, Default)]
 pub struct KnownLengths {
     known: Mutex<Vec<(String, Lengths)>>,

@@ -73,7 +73,7 @@ impl View {
     fn fits(&self, size: usize) -> Result<()> {
         match self.offset.checked_add(size) {
             Some(end) if end <= self.buffer.capacity() => Ok(()),
-            _ => Err(self.corrupt("it reaches beyond its buffer")),
+            _ => Err(self.corrupt("it extends past the end of its buffer")),
         }
     }
 
@@ -120,7 +120,7 @@ impl View {
     /// Its bytes, counted.
     ///
     /// # Errors
-    /// When its memory was freed or its bytes make no sense.
+    /// When its memory was freed or its bytes are invalid.
     pub fn size(&self) -> Result<usize> {
         match self.ty.size() {
             Some(size) => Ok(size),
@@ -176,7 +176,7 @@ impl View {
         }
         let part = self.part(at, ty);
         if part.size()? > size - at {
-            return Err(part.corrupt("it reaches beyond the object that it is a part of"));
+            return Err(part.corrupt("it extends past the end of the object that contains it"));
         }
         Ok(part)
     }

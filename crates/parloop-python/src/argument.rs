@@ -210,7 +210,7 @@ impl Kernel {
             }
         }
         for (index, seen) in &call.offered {
-            let reason = || format!("the array for `{}` was resized while the call was prepared; call again", params[*index].name);
+            let reason = || format!("the array for `{}` was resized during the call; call again", params[*index].name);
             if let Some(Some(value)) = given.first() {
                 seen.check(value.py(), reason)?;
             }
@@ -365,7 +365,7 @@ impl Kernel {
                 return Err(self.checker(index).wrong_type("text", "declare it `const char *`").into());
             }
             let text =
-                CString::new(text.to_str()?).map_err(|_| PyValueError::new_err("text for a C kernel cannot hold a NUL character"))?;
+                CString::new(text.to_str()?).map_err(|_| PyValueError::new_err("text for a C kernel cannot contain a NUL character"))?;
             let bytes = text.as_bytes_with_nul();
             // SAFETY: kept with the call, below; the bytes of a `CString` stay where they are when it is moved.
             let host = unsafe { HostBytes::new(bytes.as_ptr().cast_mut(), bytes.len(), false) };

@@ -132,10 +132,10 @@ impl Kernel {
             watched.views.push(view.clone());
         }
         if call.objects.has_copies() {
-            return Err(PyValueError::new_err("objects of another device cannot be bound, since each call would copy them").into());
+            return Err(PyValueError::new_err("objects of another device cannot be bound, because each call would copy them").into());
         }
         if !call.staging.is_empty() {
-            let reason = "host arrays cannot be bound on a GPU, since each call would copy them; put them there with ctx.array(…)";
+            let reason = "host arrays cannot be bound on a GPU, because each call would copy them; copy them once with ctx.array(…)";
             return Err(PyValueError::new_err(reason).into());
         }
         // The exports keep the addresses from here on.
@@ -329,7 +329,7 @@ struct Held {
 impl BoundKernel {
     fn call(&self, py: Python<'_>, arguments: Arguments<'_>) -> Result<Py<PyAny>> {
         if !arguments.is_empty() {
-            return Err(PyTypeError::new_err("a bound kernel has its arguments already").into());
+            return Err(PyTypeError::new_err("a bound kernel already has its arguments").into());
         }
         let call = &self.call;
         if call.kernel.get().inner.stream().is_recorded() {

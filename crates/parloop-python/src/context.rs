@@ -150,7 +150,7 @@ impl Context {
                 } else {
                     let given = device.get_type().name()?;
                     return Err(PyTypeError::new_err(format!(
-                        "a context is made from a device's name, a Device, a Stream or a pyopencl queue, not {given}"
+                        "a context needs a device name, a Device, a Stream or a pyopencl queue, not {given}"
                     ))
                     .into());
                 }

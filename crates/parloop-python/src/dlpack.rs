@@ -120,7 +120,7 @@ pub fn export<'py>(
     form: &Form,
 ) -> PyResult<Bound<'py, PyAny>> {
     let Some((kind, index)) = device_code(id) else {
-        return Err(PyBufferError::new_err("DLPack has no OpenCL memory that others can use; copy with .to(\"cpu\") first"));
+        return Err(PyBufferError::new_err("OpenCL memory cannot be exported through DLPack; copy with .to(\"cpu\") first"));
     };
     let py = owner.py();
     let itemsize = dtype.size() as isize;
@@ -233,17 +233,17 @@ impl Taken {
                 let DlVersion { major, minor } = (*managed).version;
                 if major != VERSION.major {
                     let reason =
-                        format!("DLPack 1.0 was asked for, but the array came in version {major}.{minor}; pass a NumPy array of it");
+                        format!("DLPack 1.0 was requested, but the array has version {major}.{minor}; convert it to a NumPy array");
                     return Err(PyBufferError::new_err(reason));
                 }
                 (Managed::Versioned(managed), USED_VERSIONED)
             } else if is_named(NAME) {
                 (Managed::Old(pointer(NAME).cast()), USED)
             } else if is_named(USED) || is_named(USED_VERSIONED) {
-                let reason = "the DLPack capsule was used before; a capsule can be used once, so ask its maker for another";
+                let reason = "the DLPack capsule was already used; a capsule can be used once, so request another from the producer";
                 return Err(PyBufferError::new_err(reason));
             } else {
-                return Err(PyTypeError::new_err(format!("__dlpack__ gave {}, not a DLPack capsule", describe(capsule))));
+                return Err(PyTypeError::new_err(format!("__dlpack__ returned {}, not a DLPack capsule", describe(capsule))));
             };
             if ffi::PyCapsule_SetName(capsule.as_ptr(), used.as_ptr()) != 0 {
                 return Err(PyErr::fetch(capsule.py()));
@@ -330,7 +330,7 @@ fn elements<'py>(tensor: &DlTensor, owner: &Bound<'py, PyAny>) -> PyResult<Forei
         // SAFETY: `ndim` entries, by the protocol.
         (0..tensor.ndim.max(0) as usize).map(|axis| unsafe { *pointer.add(axis) }).collect()
     };
-    let impossible = || PyBufferError::new_err("a tensor was offered by DLPack whose shape or strides are not possible");
+    let impossible = || PyBufferError::new_err("DLPack offered a tensor with an invalid shape or strides");
     if tensor.ndim < 0 || tensor.ndim > 0 && tensor.shape.is_null() {
         return Err(impossible());
     }

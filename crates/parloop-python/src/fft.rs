@@ -93,7 +93,7 @@ impl<'a, 'py> Data<'a, 'py> {
         }
         let Some(array) = NdArray::of(object)? else {
             let given = object.get_type().name()?;
-            return Err(PyTypeError::new_err(format!("an FFT transforms a parloop.Array or a numpy array, not {given}")).into());
+            return Err(PyTypeError::new_err(format!("an FFT needs a parloop.Array or a NumPy array, not {given}")).into());
         };
         let dtype = array.dtype();
         let shape = array.shape().iter().map(|&len| len as usize).collect();
@@ -126,7 +126,7 @@ fn axes_of(object: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
     }
     object
         .extract::<Vec<i64>>()
-        .map_err(|_| PyTypeError::new_err(format!("the axes of an FFT are an integer or a sequence of them, not {object}")))
+        .map_err(|_| PyTypeError::new_err(format!("the axes of an FFT must be an integer or a sequence of integers, not {object}")))
 }
 
 /// Negative axes count from the end.

@@ -55,7 +55,7 @@ impl Memory {
         if self.writeable {
             return Ok(());
         }
-        let reason = format!("{operation} was asked for, but the memory is read-only; use the memory of a copy");
+        let reason = format!("{operation} failed: the memory is read-only; use the memory of a copy");
         Err(Exception::ArgumentValueError.error(reason).into())
     }
 }

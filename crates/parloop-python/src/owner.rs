@@ -38,7 +38,7 @@ impl Seen {
             && let Some(array) = NdArray::with_any_mask(&object)?
         {
             if arrays.len() == LONGEST_CHAIN {
-                let reason = format!("the array is a view of a view, and so on {LONGEST_CHAIN} times; pass a copy");
+                let reason = format!("the array is a chain of more than {LONGEST_CHAIN} views; pass a copy");
                 return Err(PyValueError::new_err(reason));
             }
             let extent = array.extent()?;
@@ -111,6 +111,6 @@ impl Deref for Owner {
 #[inline]
 pub fn check_shared(py: Python<'_>, owner: Option<&Owner>) -> Result<()> {
     let Some(owner) = owner else { return Ok(()) };
-    let reason = || "the NumPy array whose memory this array shares was resized; make the array again with ctx.array(…)".to_owned();
+    let reason = || "the NumPy array whose memory this array shares was resized; create the array again with ctx.array(…)".to_owned();
     Ok(owner.seen().check(py, reason)?)
 }

@@ -59,7 +59,7 @@ impl<'py> Foreign<'py> {
             _ => Layout::dense(&shape, dtype.size()).strides,
         };
         if interface.get_item("mask")?.is_some_and(|mask| !mask.is_none()) {
-            return Err(PyTypeError::new_err("an array with a mask was given, which kernels would ignore; pass its data without the mask"));
+            return Err(PyTypeError::new_err("an array with a mask was given, but kernels ignore masks; pass its data without the mask"));
         }
         let number = stream_of(interface)?;
         let mut found = Foreign { device: None, pointer, dtype, shape, strides, writeable: !read_only, owner: object.clone() }.checked()?;

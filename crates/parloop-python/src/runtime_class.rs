@@ -184,7 +184,7 @@ impl Handoff {
         let handoff = object.cast::<Handoff>().ok();
         let value = handoff.and_then(|handoff| handoff.get().0.lock().unwrap_or_else(|e| e.into_inner()).take());
         let value = value.and_then(|value| value.downcast::<T>().ok());
-        value.map(|value| *value).ok_or_else(|| PyTypeError::new_err("programs and kernels are made by Context.compile and by bind"))
+        value.map(|value| *value).ok_or_else(|| PyTypeError::new_err("programs and kernels are created by Context.compile and bind"))
     }
 }
 

@@ -35,7 +35,7 @@ def namespace(api_version: str | None = None) -> Any:
 def to_device(x: Array, device: DeviceLike, stream: object) -> Array:
     """The array on another device."""
     if stream is not None:
-        raise ValueError("a copy to another device is on the stream of its context; make a context of the stream, and pass that as the device")
+        raise ValueError("a copy to another device uses the stream of its context; create a context from the stream and pass it as the device")
     return x.to(context_of(device))
 
 

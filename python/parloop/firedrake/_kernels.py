@@ -74,7 +74,7 @@ def _text_of(local: Any) -> str:
     try:
         return str(loopy.generate_code_v2(loopy.add_dtypes(program, untyped) if untyped else program).device_code())
     except loopy.diagnostic.LoopyError as error:
-        raise LeftToPyOP2(f"a kernel that loopy does not print by itself ({type(error).__name__})") from error
+        raise LeftToPyOP2(f"a kernel that loopy cannot print on its own ({type(error).__name__})") from error
 
 
 def _made(local: Any, call: Call) -> Source:
@@ -86,7 +86,7 @@ def _made(local: Any, call: Call) -> Source:
     if "PetscLogEvent" in code:
         raise LeftToPyOP2("a kernel with events of PETSc's log")
     if isinstance(local.code, str) and _KEEPS.search(code):
-        raise LeftToPyOP2("a kernel that keeps values from call to call")
+        raise LeftToPyOP2("a kernel that keeps values between calls")
     # What these kernels use of PETSc is written out below, and its header is left away.
     code = _PETSC_HEADER.sub("", code)
     headers = [line for line in (*local.headers, *_HEADERS) if not _PETSC_HEADER.match(line)]

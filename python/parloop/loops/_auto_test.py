@@ -102,7 +102,7 @@ def _first(value: Any, shape: tuple[int, ...]) -> Any:
 
 def _compare(name: str, found: Any, expected: Any) -> None:
     if expected.shape != found.shape:
-        raise AssertionError(f"{name} has the shape {found.shape}, but {expected.shape} is expected")
+        raise AssertionError(f"{name} has shape {found.shape}, but {expected.shape} is expected")
     if not expected.size:
         return
     if expected.dtype.kind in "iub":

@@ -154,7 +154,7 @@ class Connectivity:
         shape, part = self.shape(of), self.shape(to)
         local = parts(SHAPES[shape], part)
         if not local or SHAPES[shape].dim < SHAPES[part].dim:
-            raise MapValueError(f"there is no map from `{of}` to `{to}`: a {shape} has no {part} as a part")
+            raise MapValueError(f"there is no map from `{of}` to `{to}`: a {shape} has no {part}")
         rows = self.corners(of)[:, np.array(local)]
         found = locate(rows.reshape(-1, rows.shape[2]), self.corners(to)).reshape(rows.shape[:2])
         if (found < 0).any():

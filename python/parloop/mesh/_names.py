@@ -14,7 +14,7 @@ Value = TypeVar("Value")
 def check_name(what: str, name: object) -> None:
     """Refuse names that are not text."""
     if not isinstance(name, str):
-        raise NameTypeError(f"the name of a {what} is text, not an object of type {type(name).__name__}")
+        raise NameTypeError(f"the name of a {what} must be a string, not an object of type {type(name).__name__}")
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:

@@ -46,7 +46,7 @@ def _check_type(of: Any) -> Any:
     module = petsc()
     if of.dtype != module.ScalarType:
         wanted = np.dtype(module.ScalarType).name
-        raise DataTypeError(f"PETSc is built for numbers of type {wanted}, but `{of.name}` has {of.dtype.name}; make data of that type")
+        raise DataTypeError(f"PETSc is built for numbers of type {wanted}, but `{of.name}` has type {of.dtype.name}; use data of that type")
     return module
 
 
@@ -87,7 +87,7 @@ def _is_changed(made: Any, before: int) -> bool:
 
 
 def _written(names: str) -> DataValueError:
-    return DataValueError(f"a vector of {names} that is only read was written; use vec to write")
+    return DataValueError(f"a read-only vector of {names} was written to; use vec to write")
 
 
 def _writable(values: Any, is_held: bool = True) -> Any:
@@ -196,9 +196,9 @@ def _forget(mat: Any, name: str, found: str) -> DataValueError:
     # It may still have some of the memory.
     _HANDLES.pop(mat).made.setAttr("parloop", mat)
     return DataValueError(
-        f"the handle of {name} was asked for, but {found}, as `axpy` with another structure and `transpose` and `convert` in place do: what PETSc changed "
-        f"since is not in {name}; use `axpy` with structure=SAME_NONZERO_PATTERN, and a matrix for the result of `transpose` and `convert`, and ask again "
-        f"for a new handle of what {name} has"
+        f"the handle of {name} was requested, but {found}, as `axpy` with another structure and `transpose` and `convert` in place do: later "
+        f"changes by PETSc are not in {name}; use `axpy` with structure=SAME_NONZERO_PATTERN, pass a separate matrix for the result of `transpose` and "
+        f"`convert`, and request the handle again to get the values of {name}"
     )
 
 
@@ -221,7 +221,7 @@ def nest(mat: Any) -> Any:
     addresses = [[block.handle for block in row] for row in blocks]
     kept = _HANDLES.get(mat)
     if kept is not None and _addresses(kept.made) != kept.parts:
-        raise _forget(mat, f"`{mat.name}`", "PETSc gave its nest other blocks or another type")
+        raise _forget(mat, f"`{mat.name}`", "PETSc changed the blocks or the type of its nest")
     if kept is None or kept.parts != addresses:
         kept = _HANDLES[mat] = _Handle(petsc().Mat().createNest(blocks, comm=petsc().COMM_SELF))
         kept.parts = addresses
@@ -247,7 +247,7 @@ def handle(mat: Any) -> Any:
     if kept is None:
         kept = _HANDLES[mat] = _Handle(_single(module, mat, values) if is_single else _blocked(module, mat))
     elif not (_is_over(kept.made, mat.sparsity, values) if is_single else kept.made.getType() == "python"):
-        raise _forget(mat, f"`{mat.name}`", "PETSc gave its matrix other memory or another pattern")
+        raise _forget(mat, f"`{mat.name}`", "PETSc changed the memory or the sparsity of its matrix")
     return kept.give(mat)
 
 

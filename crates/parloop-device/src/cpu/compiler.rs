@@ -149,7 +149,7 @@ impl Compiler for SystemCompiler {
         let folder = tempfile::Builder::new()
             .prefix("parloop-")
             .tempdir()
-            .map_err(|e| failed(format!("no temporary folder in {}: {e}; set TMPDIR", std::env::temp_dir().display())))?;
+            .map_err(|e| failed(format!("could not create a temporary folder in {}: {e}; set TMPDIR", std::env::temp_dir().display())))?;
         let binary = folder.path().join("kernel.so");
         let output =
             self.run(source, options, &binary).map_err(|e| CompileError::NotStarted { compiler: self.name(), reason: e.to_string() })?;
@@ -163,7 +163,7 @@ impl Compiler for SystemCompiler {
         if !output.status.success() {
             return Err(CompileError::Refused { compiler: self.name(), log });
         }
-        std::fs::read(&binary).map_err(|e| failed(format!("it reported success but left no output: {e}")))
+        std::fs::read(&binary).map_err(|e| failed(format!("it reported success but wrote no output: {e}")))
     }
 }
 

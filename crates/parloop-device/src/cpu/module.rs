@@ -35,9 +35,10 @@ impl CpuModule {
     pub(super) fn load(properties: &Properties, binary: &ModuleBinary, pool: Arc<Pool>) -> Result<CpuModule> {
         let failed = |reason: String| DeviceError::Load { device: properties.id.to_string(), reason };
         check_elf(&binary.bytes).map_err(|reason| failed(reason.to_owned()))?;
-        let descriptor = memfd_create("parloop", MemfdFlags::CLOEXEC).map_err(|e| failed(format!("no file in memory: {e}")))?;
+        let descriptor =
+            memfd_create("parloop", MemfdFlags::CLOEXEC).map_err(|e| failed(format!("could not create a file in memory: {e}")))?;
         let mut file = std::fs::File::from(descriptor);
-        file.write_all(&binary.bytes).map_err(|e| failed(format!("no file in memory: {e}")))?;
+        file.write_all(&binary.bytes).map_err(|e| failed(format!("could not create a file in memory: {e}")))?;
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         // SAFETY: the bytes are what our compiler made from the user's kernels; loading them runs no code but the C runtime's.
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| failed(e.to_string()))?;

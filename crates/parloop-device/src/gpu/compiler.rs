@@ -79,7 +79,7 @@ impl CompilerLibrary {
     }
 
     fn compile(&self, source: &str, options: &[String]) -> Result<Vec<u8>, CompileError> {
-        let text = |what: &str, text: &str| CString::new(text).map_err(|_| self.failed(format!("the {what} has a zero byte in it")));
+        let text = |what: &str, text: &str| CString::new(text).map_err(|_| self.failed(format!("the {what} contains a zero byte")));
         let source = text("source", source)?;
         let options = options.iter().map(|option| text("option", option)).collect::<Result<Vec<_>, _>>()?;
         let left = |_| self.failed("another thread was compiling when this process was forked; start processes with spawn".to_owned());
@@ -142,7 +142,7 @@ impl<'a> Program<'a> {
         let calls = &self.library.calls;
         let bytes = self.bytes(&calls.binary_size, &calls.binary)?;
         if bytes.is_empty() {
-            return Err(self.library.failed("it made no code for the architecture".into()));
+            return Err(self.library.failed("it produced no code for the architecture".into()));
         }
         Ok(bytes)
     }
@@ -195,7 +195,7 @@ impl Compiler for ArchCompiler {
 
     fn compile(&self, source: &str, options: &[String]) -> Result<Vec<u8>, CompileError> {
         if let Some(option) = options.iter().find(|option| chooses_architecture(option)) {
-            let reason = format!("the option `{option}` chooses an architecture, but that is the device's; leave it out");
+            let reason = format!("the option `{option}` selects an architecture, but the device determines that; omit it");
             return Err(self.library.failed(reason));
         }
         let all: Vec<String> = self.base_options.iter().chain(options).cloned().collect();

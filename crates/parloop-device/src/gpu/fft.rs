@@ -200,7 +200,7 @@ fn words(code: i32) -> &'static str {
         4 => "invalid value",
         5 => "internal error of the library",
         6 => "the transform failed on the device",
-        7 => "the library could not be set up: its version may not fit the driver's",
+        7 => "the library could not be initialised: its version may not match the driver",
         8 => "a length that the library cannot transform",
         9 => "unaligned data",
         11 => "invalid device",

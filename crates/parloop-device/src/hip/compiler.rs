@@ -35,7 +35,7 @@ static HIPRTC: Flavour = Flavour {
 /// The compiler of HIP C++ for an architecture such as `gfx90a`.
 ///
 /// # Errors
-/// [`CompileError::NoCompiler`] when hiprtc is not found, [`CompileError::Failed`] when it does not know the architecture.
+/// [`CompileError::NoCompiler`] when hiprtc is not found, [`CompileError::Failed`] when it does not support the architecture.
 ///
 /// ```no_run
 /// let compiler = parloop_device::hip::compiler("gfx90a")?;
@@ -56,8 +56,7 @@ fn library() -> Result<&'static CompilerLibrary, CompileError> {
         Some(library) => Ok(library),
         None => {
             if std::env::var_os("PARLOOP_HIP").is_none() && is_loaded_from_system("libclang-cpp.so") {
-                let reason =
-                    "PoCL was used in this process, and Debian's builds of both cannot share one; compile for hip in another process";
+                let reason = "PoCL has been used in this process, and Debian's builds of PoCL and hiprtc cannot share a process; compile for hip in another process";
                 return Err(CompileError::Failed { compiler: HIPRTC.name.into(), reason: reason.into() });
             }
             let opened = open(&driver_candidates(), &compiler_candidates())?;
@@ -150,7 +149,7 @@ fn check_arch(library: &CompilerLibrary, arch: &str) -> Result<(), CompileError>
         return Ok(());
     }
     let list = known.unwrap_or_default().join(", ");
-    Err(library.failed(format!("it does not know the architecture `{arch}`; it knows {list}: use another version of it for other devices")))
+    Err(library.failed(format!("it does not support the architecture `{arch}`, only {list}; use another version of it for other devices")))
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ impl OpenClCompiler {
         let language = (!options.iter().any(|option| option.starts_with("-cl-std="))).then_some(LANGUAGE);
         let precise = self.precise.then_some(PRECISE);
         let all: Vec<&str> = language.into_iter().chain(precise).chain(options.iter().map(String::as_str)).collect();
-        CString::new(all.join(" ")).map_err(|_| self.failed("an option has a zero byte in it".into()))
+        CString::new(all.join(" ")).map_err(|_| self.failed("an option contains a zero byte".into()))
     }
 
     fn failed(&self, reason: String) -> CompileError {
@@ -67,7 +67,7 @@ impl OpenClCompiler {
             | CL_LINK_PROGRAM_FAILURE
             | CL_INVALID_BUILD_OPTIONS
             | CL_INVALID_COMPILER_OPTIONS => {
-                let log = if log.is_empty() { format!("{} (the driver gave no log)", failure.words()) } else { log };
+                let log = if log.is_empty() { format!("{} (the driver returned no log)", failure.words()) } else { log };
                 CompileError::Refused { compiler: self.label.clone(), log }
             }
             _ => self.failed(failure.words()),
@@ -95,7 +95,7 @@ impl Compiler for OpenClCompiler {
         build(&self.context, &program, &options).map_err(|(failure, log)| self.refused(failure, log))?;
         let binary = binary_of(&self.context, &program).map_err(|failure| self.failed(failure.words()))?;
         if binary.is_empty() {
-            return Err(self.failed("the driver built the program but gave no binary of it".into()));
+            return Err(self.failed("the driver built the program but returned no binary".into()));
         }
         Ok(binary::seal(&binary))
     }

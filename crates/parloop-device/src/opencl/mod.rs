@@ -48,7 +48,7 @@ fn found(driver: &Driver) -> Result<Vec<(DeviceId, Object, Object)>> {
         other => other.map_err(no_device_failed)?,
     };
     if platforms.is_empty() {
-        return Err(missing(vec!["the drivers that the OpenCL library looks for (in /etc/OpenCL/vendors)".into()]));
+        return Err(missing(vec!["the drivers that the OpenCL library searches for (in /etc/OpenCL/vendors)".into()]));
     }
     let of_platform = |(platform, object): (usize, Object)| {
         let devices = properties::devices(driver, object).into_iter().enumerate();
@@ -132,7 +132,7 @@ unsafe fn adopt_device(context: *mut c_void, queue: *mut c_void) -> Result<OpenC
         return Err(DeviceError::NotFound { asked, found: all.iter().map(|(id, _, _)| id.to_string()).collect() });
     };
     if ask_queue(driver, &held, CL_QUEUE_CONTEXT).map_err(no_device_failed)? != context.bits() {
-        let what = "use a queue with a context that is not its own".into();
+        let what = "use a queue with a context other than its own".into();
         return Err(DeviceError::Unsupported { device: id.to_string(), what });
     }
     let properties = properties::properties(driver, id, platform, device);

@@ -94,10 +94,10 @@ impl OpenClFunction {
             return Err(self.invalid(reason));
         }
         if launch.block.contains(&0) {
-            return Err(self.invalid(format!("a block of {:?} work items was asked for", launch.block)));
+            return Err(self.invalid(format!("a block of {:?} work items was requested", launch.block)));
         }
         if launch.shared > 0 {
-            let reason = "shared memory was asked for by size, but OpenCL kernels receive it as an argument; pass a null argument \
+            let reason = "shared memory was requested by size, but OpenCL kernels receive it as an argument; pass a null argument \
                           of that size instead";
             return Err(self.invalid(reason.into()));
         }

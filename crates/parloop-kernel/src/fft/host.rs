@@ -50,7 +50,7 @@ impl Precision for f64 {
     }
 }
 
-/// Plans of all lengths that were asked for, which share their parts, and how many there are.
+/// Plans of all lengths that were requested, which share their parts, and how many there are.
 pub(super) struct Plans<T: FftNum>(Option<(FftPlanner<T>, usize)>);
 
 impl<T: Precision> Plans<T> {

@@ -152,12 +152,12 @@ impl Map {
         let name = name.into();
         for (list, what) in [(Some(offsets), "offsets"), (quotients, "quotients")] {
             if let Some(list) = list.filter(|list| list.len() != arity) {
-                let reason = format!("{} {what} are given for {arity} slots", list.len());
+                let reason = format!("{} {what} were given for {arity} slots", list.len());
                 return Err(MeshError::MapOffsets { map: name, reason });
             }
         }
         if let Some(quotient) = quotients.into_iter().flatten().find(|quotient| !(0..=MOST_ABOVE).contains(*quotient)) {
-            let reason = format!("a target is 0 to {MOST_ABOVE} cells above its own, not {quotient}");
+            let reason = format!("a target must be 0 to {MOST_ABOVE} cells above its own, not {quotient}");
             return Err(MeshError::MapOffsets { map: name, reason });
         }
         Map::made(from, to, arity, values, Some(Moves::new(offsets, quotients)), name)
@@ -290,7 +290,7 @@ impl Map {
         let mut sorted = order.to_vec();
         sorted.sort_unstable();
         if !sorted.iter().copied().eq(0..self.arity() as i32) {
-            let reason = format!("{order:?} is not an order of the {} slots of `{}`", self.arity(), self.name());
+            let reason = format!("{order:?} is not a permutation of the {} slots of `{}`", self.arity(), self.name());
             return Err(MeshError::MapOffsets { map: name, reason });
         }
         let moves = self.moves().map(|moves| moves.permuted(order));
@@ -315,17 +315,21 @@ impl Map {
         let name = name.into();
         let wrong = |reason: String| Err(MeshError::MapOffsets { map: name.clone(), reason });
         if through.arity() != 1 {
-            return wrong(format!("`{}` has arity {}, but a map in front of another has arity 1", through.name(), through.arity()));
+            return wrong(format!(
+                "`{}` has arity {}, but only the last of several maps may have an arity other than 1",
+                through.name(),
+                through.arity()
+            ));
         }
         if through.moves().is_some() {
             return wrong(format!("`{}` has offsets; only the last of several maps may have them", through.name()));
         }
         if [self, through].into_iter().any(Map::is_to_first) {
-            return wrong("all elements lead to one anyway".to_owned());
+            return wrong("it maps all elements to one".to_owned());
         }
         if through.to().plain() != self.from().plain() {
             let (first, to, from) = (through.name(), through.to().name(), self.from().name());
-            return wrong(format!("`{first}` leads to set `{to}`, but `{}` begins at `{from}`", self.name()));
+            return wrong(format!("`{first}` leads to set `{to}`, but `{}` starts at `{from}`", self.name()));
         }
         // What loops over the first set visit must have whole rows all the way.
         let visited = through.from().halo().map_or(0, |halo| halo.exec());
@@ -333,7 +337,7 @@ impl Map {
             let rows = through.values()?;
             if rows[..visited].iter().any(|row| broken.binary_search(row).is_ok()) {
                 return wrong(format!(
-                    "`{}` leads to elements of other processes whose rows of `{}` are not here; make it before the mesh is distributed",
+                    "`{}` leads to elements of other processes whose rows of `{}` are not local; create it before the mesh is distributed",
                     through.name(),
                     self.name()
                 ));

@@ -41,7 +41,7 @@ struct Inner {
     pairs: Vec<(Map, Map)>,
     pattern: Arc<Pattern>,
     nonzeros: Set,
-    /// Where the blocks of elements are, for each pair of maps that was asked for.
+    /// Where the blocks of elements are, for each pair of maps that was requested.
     positions: Lock<HashMap<Known, Map>>,
 }
 
@@ -78,8 +78,7 @@ impl Sparsity {
             check_maps(&name, rows, columns, row_map, column_map)?;
             for map in [row_map, column_map] {
                 if map.moves().is_some() && map.from().layers().is_none() {
-                    let reason =
-                        "it has offsets; a sparsity needs to know of how many layers, so let it begin at the extruded set".to_owned();
+                    let reason = "it has offsets, and a sparsity needs the number of layers; use a map from the extruded set".to_owned();
                     return Err(MeshError::MapOffsets { map: map.name().to_owned(), reason });
                 }
             }

@@ -106,10 +106,10 @@ impl<L: Stretched> Distributed<L> {
         let adds_up = parts.iter().any(|part| matches!(part.data, ArgData::Global(_)) && part.access == Access::Inc);
         let way = if through(Access::Rw) {
             if through(Access::Write) {
-                return wrong("it writes and it reads and writes through maps; use two loops");
+                return wrong("it has both WRITE and RW arguments through maps; use two loops");
             }
             if parts.iter().any(|part| matches!(part.data, ArgData::Mat(..))) {
-                return wrong("it adds to a matrix and reads and writes data through a map; use two loops");
+                return wrong("it adds to a matrix and has an RW argument through a map; use two loops");
             }
             Way::InTurn
         } else if through(Access::Write) {

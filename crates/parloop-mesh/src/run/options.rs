@@ -17,7 +17,7 @@ pub struct LoopOptions {
     /// element, on copies. The default is what the environment variable `PARLOOP_CHECKED` says
     /// ([`checked_by_environment`](parloop_kernel::checked_by_environment)).
     pub checked: bool,
-    /// Whether elements are run in the lanes of vectors on a CPU.
+    /// Whether elements run in vector lanes only on a CPU.
     pub lanes: Lanes,
     /// Which cells of the columns of an extruded set.
     pub region: Region,
@@ -41,7 +41,7 @@ impl Default for LoopOptions {
     }
 }
 
-/// Whether elements are run in the lanes of vectors on a CPU.
+/// Whether elements run in vector lanes only on a CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Lanes {
     /// Where that is faster: both are timed once a loop has run for a while.

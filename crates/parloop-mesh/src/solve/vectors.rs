@@ -215,7 +215,7 @@ fn inverse_diagonal(system: &MixedSystem<'_>, mat: &Mat) -> Result<Dat> {
         for line in 0..size {
             let number = values[block * size * size + line * (size + 1)];
             if number == 0.0 {
-                return Err(system.wrong("its diagonal has zeros, which the Jacobi preconditioner divides by; choose another"));
+                return Err(system.wrong("its diagonal has zeros, and the Jacobi preconditioner divides by the diagonal; choose another"));
             }
             inverse[row * size + line] = 1.0 / number;
         }

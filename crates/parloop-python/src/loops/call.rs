@@ -108,7 +108,8 @@ fn call_anew<'py>(slf: &Bound<'py, LoopProgram>, arguments: Arguments<'_>) -> Re
     let kernel = program.kernel(&entry).ok_or_else(|| LoopError::NoEntry { names: program.entrypoints.iter().cloned().collect() })?;
     let count = arguments.positional().len();
     if count > 1 {
-        let reason = format!("kernel `{entry}` takes a context by position and its arguments by name, but {count} positions were given");
+        let reason =
+            format!("kernel `{entry}` takes a context by position and its arguments by name, but {count} positional arguments were given");
         return Err(PyTypeError::new_err(reason).into());
     }
     let context = Context::of(first.as_deref(), py)?.inner;

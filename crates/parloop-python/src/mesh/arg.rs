@@ -31,7 +31,8 @@ fn given<'py>(args: &Bound<'py, PyAny>) -> Result<(Vec<mesh::Arg>, Bound<'py, Py
     for arg in args.try_iter()? {
         let arg = arg?;
         let given = arg.cast::<Arg>().map_err(|_| {
-            Exception::DatTypeError.error(format!("a part of an argument is data with an access, as dat(op2.READ), not {}", describe(&arg)))
+            Exception::DatTypeError
+                .error(format!("a part of an argument must be data with an access, such as dat(op2.READ), not {}", describe(&arg)))
         })?;
         found.push(given.get().inner.clone());
         data.push(given.get().data.clone_ref(args.py()));

@@ -54,7 +54,7 @@ impl<'a, 'py> Other<'a, 'py> {
 
 /// What data is multiplied with.
 fn factor<'a, 'py>(alpha: &'a Bound<'py, PyAny>) -> Result<Other<'a, 'py>> {
-    let wrong = || PyTypeError::new_err(format!("a factor is a number or a Global, not {}", describe(alpha)));
+    let wrong = || PyTypeError::new_err(format!("a factor must be a number or a Global, not {}", describe(alpha)));
     Ok(Other::of(alpha)?.ok_or_else(wrong)?)
 }
 
@@ -68,7 +68,7 @@ fn operation(name: &str) -> Result<Operation> {
         "sub" => Ok(Operation::Subtract),
         "mul" => Ok(Operation::Multiply),
         "truediv" => Ok(Operation::Divide),
-        _ => Err(PyTypeError::new_err(format!("there is no operation {name:?}")).into()),
+        _ => Err(PyTypeError::new_err(format!("unknown operation {name:?}")).into()),
     }
 }
 
@@ -110,7 +110,8 @@ impl Dat {
 
     fn update(slf: &Bound<'_, Self>, operation: Operation, other: &Bound<'_, PyAny>, rounding: Rounding) -> Result<()> {
         let this = slf.get();
-        let wrong = || PyTypeError::new_err(format!("a Dat is changed by a number, a Global or a Dat, not by {}", describe(other)));
+        let wrong =
+            || PyTypeError::new_err(format!("a Dat can be combined with a number, a Global or a Dat, not with {}", describe(other)));
         let found = Other::of(other)?.ok_or_else(wrong)?;
         let operand = found.operand();
         this.check_shared(slf.py())?;
@@ -223,7 +224,7 @@ impl Dat {
         let alphas = alphas.try_iter()?.collect::<PyResult<Vec<_>>>()?;
         let others = others.try_iter()?.collect::<PyResult<Vec<_>>>()?;
         if alphas.len() != others.len() {
-            let message = format!("{} factors were given for {} Dats; there must be one for each", alphas.len(), others.len());
+            let message = format!("{} factors were given for {} Dats; give one for each", alphas.len(), others.len());
             return Err(Exception::DataValueError.error(message).into());
         }
         let this = slf.get();

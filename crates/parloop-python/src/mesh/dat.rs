@@ -70,7 +70,7 @@ impl Dat {
 
     /// The data that was given.
     pub fn of<'a, 'py>(object: &'a Bound<'py, PyAny>) -> Result<&'a Bound<'py, Dat>> {
-        object.cast::<Dat>().map_err(|_| Exception::DatTypeError.error(format!("a Dat is needed, not {}", describe(object))).into())
+        object.cast::<Dat>().map_err(|_| Exception::DatTypeError.error(format!("expected a Dat, not {}", describe(object))).into())
     }
 
     pub fn around(inner: mesh::Dat, dataset: Py<DataSet>) -> Dat {
@@ -130,8 +130,7 @@ impl Dat {
             None => Ok(()),
             Some(frozen) => {
                 let (frozen, access) = (mesh::Access::from(frozen), mesh::Access::from(access));
-                let message =
-                    format!("`{}` is frozen for {frozen}, so that {access} is not possible; unfreeze it first", self.mesh().name());
+                let message = format!("`{}` is frozen for {frozen}, so {access} is not allowed; unfreeze it first", self.mesh().name());
                 Err(Exception::ModeValueError.error(message).into())
             }
         }
@@ -180,7 +179,7 @@ impl Dat {
         };
         let dataset = dataset.cast_into::<DataSet>().map_err(|error| {
             let found = describe(&error.into_inner());
-            Exception::DataSetTypeError.error(format!("data is put on a Set or a DataSet, not on {found}"))
+            Exception::DataSetTypeError.error(format!("a Dat needs a Set or a DataSet, not {found}"))
         })?;
         let on = dataset.get().mesh();
         let storage = storage(py, data, dtype_given(dtype)?, on.set().rows(), on.count())?;
@@ -326,7 +325,7 @@ impl Dat {
         let access = Access::of(access)?;
         let mut frozen = self.frozen.lock().unwrap_or_else(PoisonError::into_inner);
         if frozen.is_some() {
-            return Err(Exception::ModeValueError.error(format!("`{}` is frozen already", self.mesh().name())).into());
+            return Err(Exception::ModeValueError.error(format!("`{}` is already frozen", self.mesh().name())).into());
         }
         *frozen = Some(access);
         Ok(())
@@ -355,7 +354,7 @@ impl Dat {
         let (asked, shape) = (slf.get().shape_of(slf.get().mesh().dataset().set().owned_rows()), found.getattr("shape")?);
         if shape.extract::<Vec<usize>>()? != asked {
             let asked = PyTuple::new(py, asked)?;
-            let message = format!("`{}` has the shape {asked} without ghosts, but {path} has {shape}", slf.get().mesh().name());
+            let message = format!("`{}` has shape {asked} without ghosts, but {path} has {shape}", slf.get().mesh().name());
             return Err(Exception::DataValueError.error(message).into());
         }
         let values = super::values::converted(&found, Some(slf.get().mesh().dtype()))?;

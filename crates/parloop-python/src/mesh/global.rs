@@ -137,7 +137,7 @@ impl Global {
         if !allowed.contains(&access) {
             let allowed: Vec<&str> = allowed.iter().map(|&access| mesh::Access::from(access).name()).collect();
             let (name, access) = (slf.get().inner.name(), mesh::Access::from(access).name());
-            let message = format!("{access} is not possible for `{name}`, which is {kind}, only {}", allowed.join(", "));
+            let message = format!("{access} is not allowed for `{name}`, which is {kind}, only {}", allowed.join(", "));
             return Err(Exception::ModeValueError.error(message).into());
         }
         Ok(Arg::new(mesh::Arg::global(&slf.get().inner, access.into()), slf.as_any(), access, None))

@@ -39,7 +39,7 @@ pub struct Map {
 impl Map {
     /// The map that was given.
     pub fn of<'a, 'py>(object: &'a Bound<'py, PyAny>) -> Result<&'a Bound<'py, Map>> {
-        object.cast::<Map>().map_err(|_| Exception::MapTypeError.error(format!("a Map is needed, not {}", describe(object))).into())
+        object.cast::<Map>().map_err(|_| Exception::MapTypeError.error(format!("expected a Map, not {}", describe(object))).into())
     }
 
     /// The map or, once its sets are distributed, that between their parts.
@@ -50,7 +50,7 @@ impl Map {
     /// The map, if it has values.
     pub fn inner(&self) -> Result<&mesh::Map> {
         self.mesh()
-            .ok_or_else(|| Exception::MapValueError.error(format!("map `{}` has no values, so that no loop can use it", self.name)).into())
+            .ok_or_else(|| Exception::MapValueError.error(format!("map `{}` has no values, so a loop cannot use it", self.name)).into())
     }
 
     /// The set it leads to.
@@ -81,7 +81,7 @@ fn made(ends: (&mesh::Set, &mesh::Set), arity: usize, values: &Bound<'_, PyAny>,
         Some(offsets) => mesh::Map::with_offsets(from, to, arity, values, offsets, moves.quotients.as_deref(), name),
     };
     let wrong = |found: String| -> Error {
-        Exception::MapTypeError.error(format!("the values of map `{name}` are integers, not numbers of type {found}")).into()
+        Exception::MapTypeError.error(format!("the values of map `{name}` must be integers, not numbers of type {found}")).into()
     };
     let integers = Integers::of(values, wrong)?;
     if let Some(values) = integers.as_i32()? {
@@ -110,7 +110,8 @@ struct Moves {
 /// A number for each slot, if any are given.
 fn for_slots(object: Option<&Bound<'_, PyAny>>, what: &str) -> Result<Option<Vec<i32>>> {
     let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(None) };
-    let wrong = |found: String| -> Error { Exception::MapTypeError.error(format!("the {what} of a map are integers, not {found}")).into() };
+    let wrong =
+        |found: String| -> Error { Exception::MapTypeError.error(format!("the {what} of a map must be integers, not {found}")).into() };
     let integers = Integers::of(object, wrong)?;
     let mut found = Vec::with_capacity(integers.len()?);
     integers.each(&mut |_, value| {
@@ -189,9 +190,7 @@ impl ComposedMap {
         let given: Vec<Bound<'_, PyAny>> = maps.iter().collect();
         let maps = given.iter().map(|map| Ok(Map::of(map)?.clone())).collect::<Result<Vec<_>>>()?;
         let [first, .., last] = &maps[..] else {
-            return Err(Exception::MapTypeError
-                .error(format!("a composed map is made of at least two maps, not of {}", maps.len()))
-                .into());
+            return Err(Exception::MapTypeError.error(format!("a composed map needs at least two maps, not {}", maps.len())).into());
         };
         let mut inner = first.get().inner()?.clone();
         for map in &maps[1..] {
@@ -226,14 +225,13 @@ impl Map {
         let (iterset, toset, name) = (Set::of(iterset)?, Set::of(toset)?, name_of(name, "map")?);
         let wrong = || -> Error {
             let found = arity.repr().map_or_else(|_| describe(arity), |text| text.to_string());
-            Exception::ArityTypeError.error(format!("the arity of map `{name}` is a positive integer, not {found}")).into()
+            Exception::ArityTypeError.error(format!("the arity of map `{name}` must be a positive integer, not {found}")).into()
         };
         let arity = integer(arity).and_then(|arity| usize::try_from(arity).ok()).filter(|&arity| arity > 0).ok_or_else(wrong)?;
         let inner = match values.filter(|values| !values.is_none()) {
             Some(values) => {
                 if offset.is_none_or(|offset| offset.is_none()) && offset_quotient.is_some_and(|quotient| !quotient.is_none()) {
-                    let message =
-                        format!("map `{name}` has an offset_quotient, which says where an offset begins, and no offset; give both");
+                    let message = format!("map `{name}` has an offset_quotient but no offset; give both");
                     return Err(Exception::MapValueError.error(message).into());
                 }
                 let moves = Moves { offsets: for_slots(offset, "offsets")?, quotients: for_slots(offset_quotient, "offset quotients")? };

@@ -39,7 +39,7 @@ pub struct Mat {
 
 /// The integers of an array, which are numbers of rows or columns.
 fn numbers(array: &Bound<'_, PyAny>) -> Result<Arc<[i32]>> {
-    let wrong = |found: String| -> Error { Exception::MapTypeError.error(format!("numbers of rows are integers, not {found}")).into() };
+    let wrong = |found: String| -> Error { Exception::MapTypeError.error(format!("row numbers must be integers, not {found}")).into() };
     let mut found = Vec::new();
     Integers::of(array, wrong)?.each(&mut |_, value| {
         found.push(value as i32);

@@ -67,7 +67,7 @@ fn arguments(kernel: &mesh::Kernel, args: &Bound<'_, PyTuple>) -> Result<Vec<mes
 fn number(kernel: &mesh::Kernel, index: usize, value: &Bound<'_, PyAny>) -> Result<mesh::Arg> {
     let is_plain = value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyInt>() || value.is_instance_of::<PyComplex>();
     if !is_plain && (value.is_instance_of::<Global>() || plain_number(value).is_none()) {
-        let message = format!("argument {index} is {}, not a number or data with an access, as dat(op2.READ)", describe(value));
+        let message = format!("argument {index} is {}, not a number or data with an access, such as dat(op2.READ)", describe(value));
         return Err(Exception::DatTypeError.error(message).into());
     }
     let dtype = kernel.dtype(index);
@@ -75,7 +75,7 @@ fn number(kernel: &mesh::Kernel, index: usize, value: &Bound<'_, PyAny>) -> Resu
         Some(dtype) => {
             let (name, shown) = (kernel.name(), value.repr().map_or_else(|_| describe(value), |text| text.to_string()));
             Exception::DataValueError
-                .error(format!("argument {index} of kernel `{name}` is of type {dtype}, which cannot hold {shown}"))
+                .error(format!("argument {index} of kernel `{name}` has type {dtype}, which cannot hold {shown}"))
                 .into()
         }
         None => error,

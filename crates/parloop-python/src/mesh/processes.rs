@@ -36,7 +36,7 @@ impl Comm {
             return Ok(comm.get().inner.clone());
         }
         let wrong = || -> Error {
-            Exception::MeshError.error(format!("a Comm or a communicator of mpi4py is needed, not {}", describe(object))).into()
+            Exception::MeshError.error(format!("expected a Comm or an mpi4py communicator, not {}", describe(object))).into()
         };
         let module: String = object.get_type().getattr("__module__")?.extract()?;
         if module != "mpi4py.MPI" {
@@ -132,13 +132,15 @@ pub fn distribute<'py>(
             ("coordinates", None) => {
                 return Err(wrong("by=\"coordinates\" needs coordinates=, a Dat on the set or on one that a map leads to".into()));
             }
-            ("graph", Some(_)) => return Err(wrong("coordinates are given, but not used; say by=\"coordinates\"".into())),
-            (other, _) => return Err(wrong(format!("unknown way {other:?}; give \"graph\", \"coordinates\" or an array of ranks"))),
+            ("graph", Some(_)) => return Err(wrong("coordinates were given but are not used; pass by=\"coordinates\"".into())),
+            (other, _) => {
+                return Err(wrong(format!("unknown partitioning {other:?}; use \"graph\", \"coordinates\" or an array of ranks")));
+            }
         },
         Err(_) => {
-            let integers = Integers::of(by, |found| wrong(format!("ranks are integers, not numbers of type {found}")))?;
+            let integers = Integers::of(by, |found| wrong(format!("ranks must be integers, not numbers of type {found}")))?;
             integers.each(&mut |place, value| {
-                ranks.push(u32::try_from(value).map_err(|_| wrong(format!("element {place} is given to rank {value}")))?);
+                ranks.push(u32::try_from(value).map_err(|_| wrong(format!("element {place} is assigned to rank {value}")))?);
                 Ok(())
             })?;
             mesh::By::Ranks(&ranks)

@@ -56,7 +56,7 @@ pub fn solve<'py>(
     let method = match method {
         "cg" => Method::Cg,
         "gmres" => Method::Gmres,
-        other => return wrong(format!("unknown method {other:?}; the methods are \"cg\" and \"gmres\"")),
+        other => return wrong(format!("unknown method {other:?}; use \"cg\" or \"gmres\"")),
     };
     let preconditioner = match preconditioner {
         Some("jacobi") => Preconditioner::Jacobi,

@@ -16,7 +16,7 @@ use crate::recording::check_storage;
 
 /// Warns that `copy` with an argument is `copy_to`.
 pub fn warn_of_copy(py: Python<'_>) -> PyResult<()> {
-    let words = c"copy(other) is called copy_to(other); copy() makes another with the same numbers";
+    let words = c"copy() takes no arguments and returns a copy; use copy_to(other) to copy into existing data";
     PyErr::warn(py, &py.get_type::<PyDeprecationWarning>(), words, 1)
 }
 
@@ -38,7 +38,7 @@ pub fn storage<'py>(
         return Ok(mesh::Storage::zeros(dtype.unwrap_or(DType::F64), rows, count)?);
     };
     let array = required(&converted(values, dtype)?)?;
-    let found = NdArray::of(&array)?.ok_or_else(|| PyTypeError::new_err("numpy.require gave no array"))?;
+    let found = NdArray::of(&array)?.ok_or_else(|| PyTypeError::new_err("numpy.require did not return an array"))?;
     let dtype = found.dtype().ok_or_else(|| unsupported(&found))?;
     let asked = rows.saturating_mul(count);
     if found.size() != asked {

@@ -95,7 +95,7 @@ pub fn scalar_of(object: &Bound<'_, PyAny>) -> Result<Option<Scalar>> {
             return Ok(Some(Scalar::Int(found.into())));
         }
         let wide = object.extract::<i128>();
-        let too_large = |_| Exception::ObjectRangeError.error(format!("{object} does not fit into any type of number")).into();
+        let too_large = |_| Exception::ObjectRangeError.error(format!("{object} does not fit into any numeric type")).into();
         return wide.map(|value| Some(Scalar::Int(value))).map_err(too_large);
     }
     if object.is_instance_of::<PyFloat>() {
