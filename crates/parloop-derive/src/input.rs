@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Error, Fields, Ident, LitStr, Result, Type};
 
 /// A struct or an enum of objects.
-pub struct Declared<'a> {
+pub struct ObjectDeclaration<'a> {
     /// Its Rust name.
     pub ident: &'a Ident,
     /// The name of its class.
@@ -24,7 +24,7 @@ pub enum Body<'a> {
     Union(Vec<(&'a Ident, &'a Type)>),
 }
 
-pub fn read(input: &DeriveInput) -> Result<Declared<'_>> {
+pub fn read(input: &DeriveInput) -> Result<ObjectDeclaration<'_>> {
     if !input.generics.params.is_empty() {
         return Err(Error::new(
             input.generics.span(),
@@ -45,7 +45,7 @@ pub fn read(input: &DeriveInput) -> Result<Declared<'_>> {
             ));
         }
     };
-    Ok(Declared { ident: &input.ident, name, body })
+    Ok(ObjectDeclaration { ident: &input.ident, name, body })
 }
 
 /// The name of the class: that of the type, or the one given by `#[object(name = "…")]`.

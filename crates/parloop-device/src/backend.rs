@@ -75,12 +75,12 @@ pub(crate) trait RawMemory: Send + Sync {
 
 /// Memory that can become longer: where it is, which is asked for often, and what the backend knows of it.
 pub(crate) struct Growable<R: RawGrowable + ?Sized = dyn RawGrowable> {
-    pub(crate) place: Place,
+    pub(crate) place: Location,
     pub(crate) raw: R,
 }
 
 /// Where growable memory is at present.
-pub(crate) struct Place {
+pub(crate) struct Location {
     handle: AtomicU64,
     len: AtomicUsize,
     is_host: bool,
@@ -88,9 +88,9 @@ pub(crate) struct Place {
     in_use: AtomicUsize,
 }
 
-impl Place {
-    pub(crate) fn new(handle: u64, len: usize, is_host: bool) -> Place {
-        Place { handle: AtomicU64::new(handle), len: AtomicUsize::new(len), is_host, in_use: AtomicUsize::new(0) }
+impl Location {
+    pub(crate) fn new(handle: u64, len: usize, is_host: bool) -> Location {
+        Location { handle: AtomicU64::new(handle), len: AtomicUsize::new(len), is_host, in_use: AtomicUsize::new(0) }
     }
 
     /// What a kernel receives for the whole.
@@ -137,13 +137,13 @@ impl Place {
 /// when it is held for the first time.
 pub(crate) trait RawGrowable: Send + Sync {
     /// Makes it at least `len` bytes long and says where it is then. The content is kept; after a failure nothing has changed.
-    fn grow(&self, place: &Place, device: &dyn RawDevice, stream: &dyn RawStream, len: usize) -> Result<()>;
+    fn grow(&self, place: &Location, device: &dyn RawDevice, stream: &dyn RawStream, len: usize) -> Result<()>;
     /// Whether it can become so long without moving.
     fn grows_in_place(&self, _len: usize) -> bool {
         false
     }
     /// Keeps the address until [`release`](Self::release), and says which it is.
-    fn hold(&self, place: &Place, device: &dyn RawDevice) -> Result<u64>;
+    fn hold(&self, place: &Location, device: &dyn RawDevice) -> Result<u64>;
     /// Whether the next [`hold`](Self::hold) may move it.
     fn hold_moves(&self) -> bool {
         false

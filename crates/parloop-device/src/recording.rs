@@ -63,7 +63,7 @@ pub(crate) struct Recorder {
 
 #[derive(Default)]
 struct State {
-    steps: Vec<Step>,
+    steps: Vec<RecordedOperation>,
     kept: Vec<Kept>,
     /// The first thing that was requested and cannot be recorded.
     refused: Option<String>,
@@ -75,7 +75,7 @@ impl Recorder {
         self.state.lock_or(|| State { refused: Some("a fork while another thread used the recording".to_owned()), ..State::default() })
     }
 
-    fn add(&self, step: Step, kept: impl IntoIterator<Item = Kept>) {
+    fn add(&self, step: RecordedOperation, kept: impl IntoIterator<Item = Kept>) {
         let mut state = self.state();
         state.steps.push(step);
         state.kept.extend(kept);
@@ -83,14 +83,14 @@ impl Recorder {
 
     pub(crate) fn fill(&self, dst: &Memory, offset: usize, len: usize, value: u8) -> Result<()> {
         let kept = keep(dst)?;
-        self.add(Step::Fill { dst: dst.handle(), offset: dst.offset() + offset, len, value }, [kept]);
+        self.add(RecordedOperation::Fill { dst: dst.handle(), offset: dst.offset() + offset, len, value }, [kept]);
         Ok(())
     }
 
     pub(crate) fn copy(&self, dst: &Memory, dst_offset: usize, src: &Memory, src_offset: usize, len: usize) -> Result<()> {
         let kept = [keep(dst)?, keep(src)?];
         let (dst_offset, src_offset) = (dst.offset() + dst_offset, src.offset() + src_offset);
-        self.add(Step::Copy { dst: dst.handle(), dst_offset, src: src.handle(), src_offset, len }, kept);
+        self.add(RecordedOperation::Copy { dst: dst.handle(), dst_offset, src: src.handle(), src_offset, len }, kept);
         Ok(())
     }
 
@@ -206,7 +206,7 @@ impl Stream {
         }
         // SAFETY: each argument points at a value of its size, by the caller's promise.
         let launch = unsafe { RecordedLaunch::new(function, launch, args, sizes) };
-        recorder.add(Step::Launch(launch), kept);
+        recorder.add(RecordedOperation::Launch(launch), kept);
         Ok(())
     }
 }
@@ -259,19 +259,19 @@ impl fmt::Debug for Recording {
 }
 
 /// One thing to do. Handles are of memory that the replay keeps alive where it is.
-enum Step {
+enum RecordedOperation {
     Launch(RecordedLaunch),
     Fill { dst: u64, offset: usize, len: usize, value: u8 },
     Copy { dst: u64, dst_offset: usize, src: u64, src_offset: usize, len: usize },
 }
 
-impl Step {
+impl RecordedOperation {
     /// What profiles call it.
     fn name(&self) -> &str {
         match self {
-            Step::Launch(one) => one.function.name(),
-            Step::Fill { .. } => "fill",
-            Step::Copy { .. } => "copy",
+            RecordedOperation::Launch(one) => one.function.name(),
+            RecordedOperation::Fill { .. } => "fill",
+            RecordedOperation::Copy { .. } => "copy",
         }
     }
 
@@ -282,9 +282,9 @@ impl Step {
         // SAFETY: ranges and arguments were checked when they were recorded; the rest is the caller's promise.
         unsafe {
             match *self {
-                Step::Launch(ref one) => one.function.raw.launch(stream.handle(), &one.launch, &one.args, &one.sizes),
-                Step::Fill { dst, offset, len, value } => stream.fill(dst, offset, len, value),
-                Step::Copy { dst, dst_offset, src, src_offset, len } => stream.copy(dst, dst_offset, src, src_offset, len),
+                RecordedOperation::Launch(ref one) => one.function.raw.launch(stream.handle(), &one.launch, &one.args, &one.sizes),
+                RecordedOperation::Fill { dst, offset, len, value } => stream.fill(dst, offset, len, value),
+                RecordedOperation::Copy { dst, dst_offset, src, src_offset, len } => stream.copy(dst, dst_offset, src, src_offset, len),
             }
         }
     }
@@ -332,7 +332,7 @@ pub struct Replay {
 
 struct Prepared {
     graph: Option<Box<dyn RawGraph>>,
-    steps: Vec<Step>,
+    steps: Vec<RecordedOperation>,
     stream: Stream,
     has_run: AtomicBool,
     kept: Vec<Kept>,

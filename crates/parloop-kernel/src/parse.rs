@@ -9,13 +9,13 @@ use tree_sitter::Node;
 use crate::count::Count;
 use crate::ctype::{TypeNames, words};
 use crate::definition::{Definition, definition};
-use crate::edit::{Edit, Mistake, Places, apply};
+use crate::edit::{Edit, LineMap, Mistake, apply};
 use crate::error::Result;
 use crate::grammar::{tree, tree_of};
 use crate::loops::{check_loops, read_loops, refuse_inner_loops};
 use crate::mask::{Mark, MarkKind, Masked, mask};
 use crate::prelude::Needs;
-use crate::record::{Declared, pass_record, users};
+use crate::record::{DeclaredFunction, pass_record, users};
 use crate::reserved::is_reserved;
 use crate::scan::{Scanned, without_comments};
 use crate::settle::settle;
@@ -114,7 +114,7 @@ pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
         edits.extend(changes);
         functions.iter_mut().for_each(|function| function.is_recorded = receivers.contains(&function.name));
     }
-    let places = Places::of(joined);
+    let places = LineMap::of(joined);
     for function in &mut functions {
         function.line = places.place(function.line).1;
     }
@@ -149,7 +149,7 @@ pub(crate) struct Reader<'a> {
     functions: Vec<Signature>,
     refused: Vec<(String, Mistake)>,
     renamed: BTreeSet<String>,
-    declared: Vec<Declared>,
+    declared: Vec<DeclaredFunction>,
     /// Whether the preprocessor decides if this is compiled at all.
     pub(crate) conditional: bool,
     /// Functions with loops that are not kernels.
@@ -368,7 +368,7 @@ impl Reader<'_> {
         let first = list.named_children(&mut list.walk()).find(|child| child.kind() != "comment");
         let is_void = first.is_some_and(|first| self.is_void_list(first));
         let (list, first) = (list.byte_range(), first.map(|first| first.byte_range()));
-        self.declared.push(Declared { name: self.text(name), at: name.start_byte(), list, first, is_void, body, is_kernel });
+        self.declared.push(DeclaredFunction { name: self.text(name), at: name.start_byte(), list, first, is_void, body, is_kernel });
     }
 
     /// Adds what the target needs, and says whether the function is static.

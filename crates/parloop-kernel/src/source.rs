@@ -144,7 +144,7 @@ struct Joiner<'a> {
     /// What was read, by its path.
     headers: HashMap<PathBuf, Rc<Header>>,
     /// Headers that are to be read once.
-    seen: HashMap<PathBuf, Seen>,
+    seen: HashMap<PathBuf, IncludedOnce>,
     /// Headers in which the place at hand is.
     open: Vec<PathBuf>,
     /// How many conditions of the preprocessor are around the place at hand, guards of headers aside.
@@ -172,7 +172,7 @@ impl Header {
 }
 
 /// A header that is to be read once.
-struct Seen {
+struct IncludedOnce {
     /// The name that is defined where it was read.
     guard: String,
     /// Whether it was read under no condition.
@@ -187,7 +187,7 @@ impl Joiner<'_> {
         // Where a directive ends of which nothing is left.
         let mut replaced_to = 0;
         for (index, whole) in text.split_inclusive('\n').enumerate() {
-            let place = Place { name, line: index + 1, folder, depth };
+            let place = SourceLine { name, line: index + 1, folder, depth };
             let line = whole.strip_suffix('\n').unwrap_or(whole);
             let line = line.strip_suffix('\r').unwrap_or(line);
             let line_start = start;
@@ -244,7 +244,7 @@ impl Joiner<'_> {
         Ok(())
     }
 
-    fn mark(&mut self, mark: CommentMark, place: &Place) -> Result<()> {
+    fn mark(&mut self, mark: CommentMark, place: &SourceLine) -> Result<()> {
         match mark {
             CommentMark::IncludeFile { file, contexts } => return self.include_file(file, contexts, place),
             CommentMark::Vectorize { rest } => match *rest.split_whitespace().collect::<Vec<_>>() {
@@ -269,7 +269,7 @@ impl Joiner<'_> {
 
     /// A header of the user's is put in place, so that it is part of what is compiled and cached on every target. A system header
     /// is the compiler's business on the CPU; on the other targets the prelude stands for the C library's.
-    fn include(&mut self, line: &str, file: &str, system: bool, place: &Place) -> Result<()> {
+    fn include(&mut self, line: &str, file: &str, system: bool, place: &SourceLine) -> Result<()> {
         if let Some(path) = self.find(file, place.folder.filter(|_| !system), system) {
             return self.add_header(&path, place);
         }
@@ -297,7 +297,7 @@ impl Joiner<'_> {
         place.or_insert_with(look).clone()
     }
 
-    fn include_file(&mut self, file: &str, contexts: &str, place: &Place) -> Result<()> {
+    fn include_file(&mut self, file: &str, contexts: &str, place: &SourceLine) -> Result<()> {
         if !self.is_for(contexts) {
             self.push_line("");
             return Ok(());
@@ -310,7 +310,7 @@ impl Joiner<'_> {
         }
     }
 
-    fn add_header(&mut self, path: &Path, place: &Place) -> Result<()> {
+    fn add_header(&mut self, path: &Path, place: &SourceLine) -> Result<()> {
         if place.depth >= DEEPEST_INCLUDE {
             return Err(place.error(format!("headers are nested more than {DEEPEST_INCLUDE} deep")));
         }
@@ -330,7 +330,7 @@ impl Joiner<'_> {
         if *has_once || own_guard.is_some() {
             let is_known = self.seen.contains_key(name);
             let new_name = || own_guard.clone().unwrap_or_else(|| format!("PARLOOP_ONCE_{number}"));
-            let seen = self.seen.entry(name.clone()).or_insert_with(|| Seen { guard: new_name(), is_in_place: false });
+            let seen = self.seen.entry(name.clone()).or_insert_with(|| IncludedOnce { guard: new_name(), is_in_place: false });
             if seen.is_in_place && !self.undefined.contains(&seen.guard) {
                 self.push_line("");
                 return Ok(());
@@ -368,14 +368,14 @@ impl Joiner<'_> {
     }
 }
 
-struct Place<'a> {
+struct SourceLine<'a> {
     name: &'a str,
     line: usize,
     folder: Option<&'a Path>,
     depth: usize,
 }
 
-impl Place<'_> {
+impl SourceLine<'_> {
     fn error(&self, reason: String) -> KernelError {
         KernelError::Source { file: self.name.to_owned(), line: self.line, reason }
     }

@@ -155,7 +155,7 @@ impl Storage {
         let bytes = bytes_of(&host);
         // Dropped last: a table that goes takes the lock.
         let neighbours;
-        let mut known = SHARED.lock_or(Known::default);
+        let mut known = SHARED.lock_or(SharedTables::default);
         neighbours = known.overlapping(&bytes);
         let is_it = |inner: &&Arc<Inner>| {
             let is_alike = (inner.dtype, inner.rows, inner.count) == (dtype, rows, count) && bytes_of(&inner.host) == bytes;
@@ -186,7 +186,7 @@ impl Storage {
         if self.inner.owner.is_none() {
             return Ok(());
         }
-        let neighbours = SHARED.lock_or(Known::default).overlapping(&bytes_of(&self.inner.host));
+        let neighbours = SHARED.lock_or(SharedTables::default).overlapping(&bytes_of(&self.inner.host));
         if neighbours.iter().all(|inner| Arc::ptr_eq(inner, &self.inner)) {
             return Ok(());
         }
@@ -569,17 +569,17 @@ impl Storage {
 }
 
 /// The tables in memory of others.
-static SHARED: Lock<Known> = Lock::new(Known { tables: BTreeMap::new(), longest: 0 });
+static SHARED: Lock<SharedTables> = Lock::new(SharedTables { tables: BTreeMap::new(), longest: 0 });
 
 /// Tables in memory of others, by where it begins.
 #[derive(Default)]
-struct Known {
+struct SharedTables {
     tables: BTreeMap<usize, Vec<(usize, Weak<Inner>)>>,
     /// The bytes of the longest that there was.
     longest: usize,
 }
 
-impl Known {
+impl SharedTables {
     fn add(&mut self, bytes: Range<usize>, table: &Arc<Inner>) {
         self.longest = self.longest.max(bytes.len());
         self.tables.entry(bytes.start).or_default().push((bytes.end, Arc::downgrade(table)));
@@ -605,7 +605,7 @@ impl Known {
 impl Drop for Inner {
     fn drop(&mut self) {
         if self.owner.is_some() {
-            SHARED.lock_or(Known::default).remove(bytes_of(&self.host).start, self);
+            SHARED.lock_or(SharedTables::default).remove(bytes_of(&self.host).start, self);
         }
     }
 }

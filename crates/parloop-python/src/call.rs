@@ -110,7 +110,7 @@ impl Kernel {
         // Functions of Python's come first: they may move the memory that arguments are in.
         this.check_given(&given)?;
         let items = this.items(py, &given)?;
-        let mut held = Held::default();
+        let mut held = BoundOwners::default();
         let mut watched = Watched::default();
         for (value, param) in given.iter().zip(&this.inner.signature().params) {
             let Some(value) = value else { continue };
@@ -295,7 +295,7 @@ struct BoundCall {
     items: Option<Items>,
     watched: Arc<Watched>,
     _objects: Vec<Py<PyAny>>,
-    _held: Held,
+    _held: BoundOwners,
 }
 
 impl BoundCall {
@@ -320,7 +320,7 @@ impl BoundCall {
 /// What a bound call holds beside the objects it was given.
 #[derive(Default)]
 #[allow(dead_code)] // held for its destructor
-struct Held {
+struct BoundOwners {
     owners: Vec<Py<PyAny>>,
     texts: Vec<CString>,
     _exports: Vec<parloop_device::Export>,

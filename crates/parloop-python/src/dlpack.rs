@@ -193,7 +193,7 @@ unsafe extern "C" fn delete_capsule(capsule: *mut ffi::PyObject) {
 
 /// A tensor that was taken out of its capsule, whose deleter is called when this goes.
 #[pyclass(frozen, module = "parloop._parloop", name = "_Tensor")]
-struct Taken {
+struct ImportedTensor {
     managed: Managed,
 }
 
@@ -204,11 +204,11 @@ enum Managed {
 
 // SAFETY: a deleter may be called by any thread, and here it is called by one that holds Python; nothing else is done with the pointer
 // after the tensor was read.
-unsafe impl Send for Taken {}
+unsafe impl Send for ImportedTensor {}
 // SAFETY: as above.
-unsafe impl Sync for Taken {}
+unsafe impl Sync for ImportedTensor {}
 
-impl Drop for Taken {
+impl Drop for ImportedTensor {
     fn drop(&mut self) {
         // SAFETY: the tensor was taken by the protocol, which says that its consumer calls its deleter once.
         unsafe {
@@ -220,9 +220,9 @@ impl Drop for Taken {
     }
 }
 
-impl Taken {
+impl ImportedTensor {
     /// Takes the tensor out of a capsule, which from then on says by its name that it was used.
-    fn of(capsule: &Bound<'_, PyAny>) -> PyResult<Taken> {
+    fn of(capsule: &Bound<'_, PyAny>) -> PyResult<ImportedTensor> {
         // SAFETY: a capsule of one of these names holds that structure, by the protocol, and was not used before. Later versions begin
         // with the version and the deleter, so that the version may be read before anything else.
         unsafe {
@@ -248,7 +248,7 @@ impl Taken {
             if ffi::PyCapsule_SetName(capsule.as_ptr(), used.as_ptr()) != 0 {
                 return Err(PyErr::fetch(capsule.py()));
             }
-            Ok(Taken { managed })
+            Ok(ImportedTensor { managed })
         }
     }
 
@@ -267,7 +267,7 @@ impl Taken {
 /// The elements behind an object with `__dlpack__`, ready for work on `stream`. The capsule is used up, and the elements live as long as
 /// their owner.
 pub fn import<'py>(object: &Bound<'py, PyAny>, stream: &Stream) -> PyResult<Foreign<'py>> {
-    let taken = Bound::new(object.py(), Taken::of(&ask(object, stream)?)?)?;
+    let taken = Bound::new(object.py(), ImportedTensor::of(&ask(object, stream)?)?)?;
     let (tensor, flags) = taken.get().tensor();
     let mut found = elements(tensor, taken.as_any())?;
     found.writeable = match flags {

@@ -33,7 +33,7 @@ pub struct Map {
 }
 
 struct Inner {
-    id: Known,
+    id: MapIdentity,
     name: String,
     from: Set,
     to: Set,
@@ -54,7 +54,7 @@ struct Inner {
 }
 
 /// The number by which a map is known.
-enum Known {
+enum MapIdentity {
     /// Its own; what others keep about it is forgotten with it.
     Own(Identity),
     /// That of the set which it leads from and to.
@@ -182,10 +182,10 @@ impl Map {
             return Err(MeshError::MapRange { map: name, row, column, value, set: to.name().to_owned(), size: limit });
         }
         let kind = Kind::Table(Storage::with_values(values, rows, arity)?);
-        Ok(Map::of(Known::Own(Identity::fresh()), name, (from, to), arity, kind, moves))
+        Ok(Map::of(MapIdentity::Own(Identity::fresh()), name, (from, to), arity, kind, moves))
     }
 
-    fn of(id: Known, name: String, (from, to): (&Set, &Set), arity: usize, kind: Kind, moves: Option<Moves>) -> Map {
+    fn of(id: MapIdentity, name: String, (from, to): (&Set, &Set), arity: usize, kind: Kind, moves: Option<Moves>) -> Map {
         let (from, to) = (from.clone(), to.clone());
         let (checked_on, is_local, rank) = (Lock::default(), OnceLock::new(), OnceLock::new());
         let (broken, part) = (OnceLock::new(), OnceLock::new());
@@ -252,12 +252,12 @@ impl Map {
         let drops = values.iter().any(|&value| value < 0);
         let blocks = Blocks { drops, rows: rows.clone(), pattern: pattern.clone() };
         let kind = Kind::Blocks(Storage::with_values(values, values.len() / arity, arity)?, blocks);
-        Ok(Map::of(Known::Own(Identity::fresh()), name, (rows.from(), set), arity, kind, None))
+        Ok(Map::of(MapIdentity::Own(Identity::fresh()), name, (rows.from(), set), arity, kind, None))
     }
 
     /// The map that leads from every element of a set to itself. It is known by the number of the set.
     pub(crate) fn identity(set: &Set) -> Map {
-        Map::of(Known::OfSet(set.id()), set.name().to_owned(), (set, set), 1, Kind::Identity, None)
+        Map::of(MapIdentity::OfSet(set.id()), set.name().to_owned(), (set, set), 1, Kind::Identity, None)
     }
 
     /// The map by which all elements of a set, and all cells of an extruded one, lead to the first element of another: to what they share. It
@@ -270,7 +270,7 @@ impl Map {
         if to.sizes().total == 0 {
             return Err(MeshError::MapRange { map: name, row: 0, column: 0, value: 0, set: to.name().to_owned(), size: 0 });
         }
-        Ok(Map::of(Known::Own(Identity::fresh()), name, (from, to), 1, Kind::First, None))
+        Ok(Map::of(MapIdentity::Own(Identity::fresh()), name, (from, to), 1, Kind::First, None))
     }
 
     /// This map with its slots in another order: slot `i` is slot `order[i]` of this one. No table is copied.
@@ -295,7 +295,7 @@ impl Map {
         }
         let moves = self.moves().map(|moves| moves.permuted(order));
         let kind = Kind::Permuted { of: self.clone(), order: order.into() };
-        Ok(Map::of(Known::Own(Identity::fresh()), name, (self.from(), self.to()), self.arity(), kind, moves))
+        Ok(Map::of(MapIdentity::Own(Identity::fresh()), name, (self.from(), self.to()), self.arity(), kind, moves))
     }
 
     /// The map that leads through another one, of arity 1, and then through this one. No table is copied.
@@ -344,7 +344,7 @@ impl Map {
             }
         }
         let kind = Kind::Composed { of: self.clone(), through: through.clone() };
-        Ok(Map::of(Known::Own(Identity::fresh()), name, (through.from(), self.to()), self.arity(), kind, self.moves().cloned()))
+        Ok(Map::of(MapIdentity::Own(Identity::fresh()), name, (through.from(), self.to()), self.arity(), kind, self.moves().cloned()))
     }
 
     /// Whether some values are negative, which lead nowhere.
@@ -414,8 +414,8 @@ impl Map {
     /// The number by which this map is known.
     pub fn id(&self) -> Id {
         match &self.inner.id {
-            Known::Own(identity) => identity.number(),
-            Known::OfSet(id) => *id,
+            MapIdentity::Own(identity) => identity.number(),
+            MapIdentity::OfSet(id) => *id,
         }
     }
 

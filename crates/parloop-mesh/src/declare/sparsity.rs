@@ -42,11 +42,11 @@ struct Inner {
     pattern: Arc<Pattern>,
     nonzeros: Set,
     /// Where the blocks of elements are, for each pair of maps that was requested.
-    positions: Lock<HashMap<Known, Map>>,
+    positions: Lock<HashMap<PositionsKey, Map>>,
 }
 
 /// What positions are known for: the maps, what is dropped, and of extruded sets which, and which cells of it.
-type Known = (Id, Id, Dropped, Id, Region);
+type PositionsKey = (Id, Id, Dropped, Id, Region);
 
 /// A map to rows, a map to columns, and where they begin at an extruded set, the regions whose targets meet.
 pub type MapPair<'a> = (&'a Map, &'a Map, &'a [Region]);

@@ -22,32 +22,32 @@ pub struct Table<'a> {
 pub struct Exchange<'a> {
     tables: Vec<Table<'a>>,
     messages: Messages,
-    way: Way,
+    way: Direction,
 }
 
 /// Who sends.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Direction {
     /// Owners, to all who have ghosts.
     ToGhosts,
     /// One process, what it left in its ghosts, to their owners.
     ToOwners { from: usize },
 }
 
-impl Way {
+impl Direction {
     fn sent(self, of: &Neighbour, rank: usize) -> &[i32] {
         match self {
-            Way::ToGhosts => &of.exports,
-            Way::ToOwners { from } if from == rank => &of.imports,
-            Way::ToOwners { .. } => &[],
+            Direction::ToGhosts => &of.exports,
+            Direction::ToOwners { from } if from == rank => &of.imports,
+            Direction::ToOwners { .. } => &[],
         }
     }
 
     fn received(self, of: &Neighbour) -> &[i32] {
         match self {
-            Way::ToGhosts => &of.imports,
-            Way::ToOwners { from } if from == of.rank => &of.exports,
-            Way::ToOwners { .. } => &[],
+            Direction::ToGhosts => &of.imports,
+            Direction::ToOwners { from } if from == of.rank => &of.exports,
+            Direction::ToOwners { .. } => &[],
         }
     }
 }
@@ -58,7 +58,7 @@ impl<'a> Exchange<'a> {
     /// # Errors
     /// When a device that has the numbers fails; what MPI says.
     pub fn start(tables: Vec<Table<'a>>, comm: &Comm) -> Result<Exchange<'a>> {
-        Exchange::on_its_way(tables, comm, Way::ToGhosts)
+        Exchange::on_its_way(tables, comm, Direction::ToGhosts)
     }
 
     /// Sends what one process left in its ghosts to their owners.
@@ -66,10 +66,10 @@ impl<'a> Exchange<'a> {
     /// # Errors
     /// As [`start`](Self::start).
     pub fn start_back(tables: Vec<Table<'a>>, comm: &Comm, from: usize) -> Result<Exchange<'a>> {
-        Exchange::on_its_way(tables, comm, Way::ToOwners { from })
+        Exchange::on_its_way(tables, comm, Direction::ToOwners { from })
     }
 
-    fn on_its_way(tables: Vec<Table<'a>>, comm: &Comm, way: Way) -> Result<Exchange<'a>> {
+    fn on_its_way(tables: Vec<Table<'a>>, comm: &Comm, way: Direction) -> Result<Exchange<'a>> {
         let mut letters: BTreeMap<usize, (Vec<u8>, usize)> = BTreeMap::new();
         for Table { halo, storage } in &tables {
             for neighbour in halo.neighbours() {
@@ -101,7 +101,7 @@ impl<'a> Exchange<'a> {
                 storage.unpack(rows, own)?;
                 *bytes = behind;
             }
-            storage.set_ghosts_fresh(self.way == Way::ToGhosts);
+            storage.set_ghosts_fresh(self.way == Direction::ToGhosts);
         }
         Ok(())
     }

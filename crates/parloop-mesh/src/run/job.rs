@@ -46,7 +46,7 @@ pub struct Job {
     pub way: Way,
     /// The source of each kernel that is launched.
     pub code: Vec<String>,
-    steps: Vec<Step>,
+    steps: Vec<LaunchGroup>,
     /// What the plan keeps in the memory of the device.
     own: Vec<Memory>,
     /// Which of that is written in each run.
@@ -57,7 +57,7 @@ pub struct Job {
 
 /// Some launches, and the memory they get.
 #[derive(Debug)]
-struct Step {
+struct LaunchGroup {
     repeat: Repeat,
     memory: SmallVec<[Source; 8]>,
 }
@@ -205,7 +205,7 @@ struct Maker<'a> {
     making: &'a Making<'a>,
     lanes: bool,
     code: Vec<String>,
-    steps: Vec<Step>,
+    steps: Vec<LaunchGroup>,
     own: Vec<Memory>,
     scratch: Vec<usize>,
     /// Maps to elements with better numbers.
@@ -269,7 +269,7 @@ impl Maker<'_> {
             }
         });
         let memory = memory.collect::<Result<_>>()?;
-        self.steps.push(Step { repeat, memory });
+        self.steps.push(LaunchGroup { repeat, memory });
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use parloop_kernel::{Context, KernelError};
 use parloop_loop::error::LoopError;
 use smallvec::SmallVec;
 
-use super::distributed::{Declared, Distributed, Stretched};
+use super::distributed::{Distributed, LoopDescription, Stretched};
 use super::job::{Making, machine_of};
 use super::known::{self, Key};
 use super::options::LoopOptions;
@@ -128,9 +128,9 @@ impl ParLoop {
         ParLoop { kernel, iteration, params, parts, options, maps, stored, tables, turns, last: Lock::default(), distributed: None }
     }
 
-    fn declared(&self) -> Declared<'_> {
+    fn declared(&self) -> LoopDescription<'_> {
         let LoopOptions { deterministic, checked, .. } = self.options;
-        Declared { kernel: self.kernel.name(), iteration: &self.iteration, parts: &self.parts, deterministic, checked }
+        LoopDescription { kernel: self.kernel.name(), iteration: &self.iteration, parts: &self.parts, deterministic, checked }
     }
 
     /// The kernel.

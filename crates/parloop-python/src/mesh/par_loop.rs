@@ -23,7 +23,7 @@ use crate::number::{describe, plain_number};
 use crate::recording::check_storage;
 
 /// How a loop is run, as Python says it.
-struct Said<'a, 'py> {
+struct LoopArguments<'a, 'py> {
     plan: Option<&'a str>,
     deterministic: bool,
     checked: Option<bool>,
@@ -33,7 +33,7 @@ struct Said<'a, 'py> {
     pass_layer_arg: bool,
 }
 
-fn options(said: &Said<'_, '_>) -> Result<mesh::LoopOptions> {
+fn options(said: &LoopArguments<'_, '_>) -> Result<mesh::LoopOptions> {
     let plan = match said.plan {
         None => mesh::PlanChoice::Auto,
         Some(name) => mesh::PlanChoice::from_name(name).ok_or_else(|| {
@@ -141,7 +141,7 @@ pub fn par_loop<'py>(
     iteration_region: Option<&Bound<'py, PyAny>>,
     pass_layer_arg: bool,
 ) -> Result<()> {
-    let options = options(&Said { plan, deterministic, checked, lanes, context, iteration_region, pass_layer_arg })?;
+    let options = options(&LoopArguments { plan, deterministic, checked, lanes, context, iteration_region, pass_layer_arg })?;
     let made = made(py, kernel, iterset, args, options)?;
     match context.filter(|context| !context.is_none()) {
         None => run(py, &made, &current_context(py)?.get().inner),
@@ -222,7 +222,7 @@ impl ParLoop {
         iteration_region: Option<&Bound<'py, PyAny>>,
         pass_layer_arg: bool,
     ) -> Result<ParLoop> {
-        let said = Said { plan, deterministic, checked, lanes, context, iteration_region, pass_layer_arg };
+        let said = LoopArguments { plan, deterministic, checked, lanes, context, iteration_region, pass_layer_arg };
         let inner = made(py, kernel, iterset, args, options(&said)?)?;
         let context = match said.context.filter(|context| !context.is_none()) {
             Some(context) => Some(Context::of(Some(context), py)?.inner),
