@@ -25,7 +25,7 @@ pub(crate) trait RawDevice: Send + Sync {
     fn allocate(&self, bytes: usize) -> Result<Arc<dyn RawMemory>>;
     /// Memory that can become longer; `bytes` may be zero. The content is undefined.
     fn allocate_growable(&self, bytes: usize) -> Result<Arc<Growable>>;
-    /// Wraps memory that somebody else owns. It is never freed by us; backends with reference counts hold one.
+    /// Wraps memory that someone else owns. It is never freed by us; backends with reference counts hold one.
     ///
     /// # Safety
     /// `handle` is live memory of this device, at least as long as the result lives.
@@ -79,7 +79,7 @@ pub(crate) struct Growable<R: RawGrowable + ?Sized = dyn RawGrowable> {
     pub(crate) raw: R,
 }
 
-/// Where growable memory is at present.
+/// Where growable memory is currently.
 pub(crate) struct Location {
     handle: AtomicU64,
     len: AtomicUsize,
@@ -126,7 +126,7 @@ impl Location {
         self.in_use.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Whoever sees the length sees the handle.
+    /// A thread that sees the length also sees the handle.
     pub(crate) fn set(&self, handle: u64, len: usize) {
         self.handle.store(handle, Ordering::Release);
         self.len.store(len, Ordering::Release);

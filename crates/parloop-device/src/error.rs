@@ -1,4 +1,4 @@
-//! What can go wrong on a device or in a compiler, as data.
+//! Errors of devices and compilers, as data.
 
 use crate::kind::{DeviceKind, Language};
 

@@ -21,10 +21,10 @@ use crate::stream::Stream;
 /// Something that a replay keeps alive: memory, holds on its address, owners of host data.
 pub type Kept = Arc<dyn Any + Send + Sync>;
 
-/// What the user is told to do with what a recording cannot hold.
+/// The hint for operations that cannot be recorded.
 const HINT: &str = "do it before the recording begins or after it is finished";
 
-/// Recordings under way in this process. As long as there is none, asking whether a stream is recorded is one load.
+/// Recordings in progress in this process. As long as there is none, asking whether a stream is recorded is one load.
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
@@ -32,8 +32,8 @@ thread_local! {
     static OWN: RefCell<Vec<Weak<Recorder>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A recording under way: while it lives, launches, fills and copies that its thread gives to its stream are written down and not done.
-/// Dropping it forgets them. Other threads' work on the stream is done as ever.
+/// A recording in progress: while it lives, launches, fills and copies that its thread gives to its stream are written down and not done.
+/// Dropping it forgets them. Work of other threads on the stream is not affected.
 ///
 /// ```
 /// use parloop_device::Device;
@@ -183,7 +183,7 @@ impl Stream {
         }
     }
 
-    /// Adds a launch to the recording that is under way; the values of its arguments are copied, and `kept` lives as long as the replay.
+    /// Adds a launch to the recording that is in progress; the values of its arguments are copied, and `kept` lives as long as the replay.
     ///
     /// # Errors
     /// [`DeviceError::NotRecording`] when this thread does not record this stream; as [`launch`](Self::launch).
@@ -204,7 +204,7 @@ impl Stream {
         if launch.range == 0 || launch.grid.contains(&0) {
             return Ok(());
         }
-        // SAFETY: each argument points at a value of its size, by the caller's promise.
+        // SAFETY: each argument points at a value of its size, as the caller guarantees.
         let launch = unsafe { RecordedLaunch::new(function, launch, args, sizes) };
         recorder.add(RecordedOperation::Launch(launch), kept);
         Ok(())
@@ -279,7 +279,7 @@ impl RecordedOperation {
     /// What the step was recorded with is still kept, and `stream` is of its device.
     #[inline]
     unsafe fn queue(&self, stream: &dyn RawStream) -> Result<()> {
-        // SAFETY: ranges and arguments were checked when they were recorded; the rest is the caller's promise.
+        // SAFETY: ranges and arguments were checked when they were recorded; the rest is the caller guarantees it.
         unsafe {
             match *self {
                 RecordedOperation::Launch(ref one) => one.function.raw.launch(stream.handle(), &one.launch, &one.args, &one.sizes),
@@ -313,7 +313,7 @@ impl RecordedLaunch {
         let mut values = vec![[0u64; 2]; sizes.iter().map(places).sum()];
         let (mut copied, mut place) = (Vec::with_capacity(args.len()), values.as_mut_ptr());
         for (&arg, size) in args.iter().zip(sizes) {
-            // SAFETY: there is room for all values, one behind the other; the source is the caller's promise.
+            // SAFETY: there is room for all values, one behind the other; the source is the caller guarantees it.
             unsafe { place.cast::<u8>().copy_from_nonoverlapping(arg.cast(), *size) };
             copied.push(place.cast());
             place = place.wrapping_add(places(size));

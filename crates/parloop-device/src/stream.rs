@@ -280,7 +280,7 @@ impl Stream {
             || "a launch with borrowed memory".to_owned(),
             Some("pass the owners of the memory to `Stream::record_launch`"),
         )?;
-        // SAFETY: the stream is alive and of the function's device; the rest is the caller's promise.
+        // SAFETY: the stream is alive and of the function's device; the rest is the caller guarantees it.
         self.timed(function.name(), || unsafe { function.raw.launch(self.raw.handle(), launch, args, sizes) })
     }
 
@@ -361,7 +361,7 @@ impl Device {
     /// # Safety
     /// `handle` is a live stream of this device until the result is dropped.
     pub unsafe fn adopt_stream(&self, handle: u64) -> Result<Stream> {
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller upholds the same contract.
         Ok(Stream::from_raw(self.clone(), unsafe { self.raw.adopt_stream(handle)? }))
     }
 }

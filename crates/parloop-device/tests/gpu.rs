@@ -64,7 +64,7 @@ fn unless_missing<T>(compiler: Result<T, CompileError>) -> Option<T> {
     }
 }
 
-/// One test at a time has the GPU: some fill its memory, and some look at work that is still under way.
+/// One test at a time has the GPU: some fill its memory, and some look at work that is still in progress.
 fn gpu_alone() -> std::sync::MutexGuard<'static, ()> {
     static GPU: std::sync::Mutex<()> = std::sync::Mutex::new(());
     GPU.lock().unwrap_or_else(|e| e.into_inner())

@@ -100,7 +100,7 @@ impl Cache {
     /// The binary under `key`; `make` is called when there is none, by one thread of one process at a time for each key.
     ///
     /// # Errors
-    /// Those of `make`; trouble with the folder is none.
+    /// Those of `make`; a failure of the folder is not an error.
     pub fn get_or_make<E>(&self, key: Key, make: impl FnOnce() -> Result<Vec<u8>, E>) -> Result<(Arc<Vec<u8>>, Origin), E> {
         if let Some(found) = self.look_up(key) {
             return Ok(found);
@@ -261,7 +261,7 @@ fn user_folder() -> Result<PathBuf, String> {
     caches.map(|folder| folder.join("parloop")).ok_or_else(|| "none of PARLOOP_CACHE_DIR, XDG_CACHE_HOME and HOME is set".into())
 }
 
-/// Makes the folder if needed; refuses one through which somebody else could give us code to run. The mode of a folder that is there
+/// Makes the folder if needed; refuses one through which someone else could give us code to run. The mode of a folder that is there
 /// is its owner's business.
 fn prepare(folder: &Path) -> Result<(), String> {
     let shown = folder.display();

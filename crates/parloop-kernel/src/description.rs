@@ -34,7 +34,7 @@ pub struct DescribedParam {
     pub dtype: Option<DType>,
     /// The class whose object it is, if it is one.
     pub class: Option<String>,
-    /// Whether it is a pointer; an object of a class is none.
+    /// Whether it is a pointer; an object of a class is not.
     pub pointer: bool,
     /// Whether what it points at is only read; `None` leaves it to the source.
     pub constant: Option<bool>,

@@ -156,7 +156,7 @@ impl Kernel {
         Ok(returned)
     }
 
-    /// Adds the call to the recording that is under way.
+    /// Adds the call to the recording that is in progress.
     #[cold]
     fn record_call(&self, args: &mut [Arg<'_>], items: impl FnOnce(&Kernel, &Slots) -> Result<Items>) -> Result<Option<Scalar>> {
         if let Some(index) = self.host_argument(args) {
@@ -347,7 +347,7 @@ impl Kernel {
     /// One slot for each parameter, as its type demands; addresses and memory in them are live until the work is done.
     pub unsafe fn launch(&self, slots: &mut Slots) -> Result<Option<Scalar>> {
         let items = self.items(slots)?;
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller upholds the same contract.
         unsafe { self.launch_over(slots, items) }
     }
 
@@ -361,7 +361,7 @@ impl Kernel {
     #[inline]
     pub unsafe fn launch_over(&self, slots: &mut Slots, items: Items) -> Result<Option<Scalar>> {
         match &self.inner.compiled.check {
-            // SAFETY: the caller's promise is the one asked for.
+            // SAFETY: the caller upholds the same contract.
             None => unsafe { self.launch_unchecked(slots, items) },
             Some(check) => {
                 let _turn = check.turn();
@@ -372,7 +372,7 @@ impl Kernel {
         }
     }
 
-    /// Adds a launch with slots that were checked to the recording that is under way, over the kernel's own grid.
+    /// Adds a launch with slots that were checked to the recording that is in progress, over the kernel's own grid.
     ///
     /// # Errors
     /// As [`record_over`](Self::record_over), and when the grid cannot be known or is not allowed.
@@ -381,11 +381,11 @@ impl Kernel {
     /// As [`record_over`](Self::record_over).
     pub unsafe fn record(&self, slots: &mut Slots, kept: Vec<Kept>) -> Result<()> {
         let items = self.items(slots)?;
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller upholds the same contract.
         unsafe { self.record_over(slots, items, kept) }
     }
 
-    /// Adds a launch with slots that were checked to the recording that is under way on this kernel's stream, over so many items.
+    /// Adds a launch with slots that were checked to the recording that is in progress on this kernel's stream, over so many items.
     /// `kept` lives as long as the replay. Without a recording it fails, as launches of slots do while there is one: see
     /// [`Context::is_recording`](crate::Context::is_recording).
     ///
@@ -405,7 +405,7 @@ impl Kernel {
         kept.extend(check.iter().map(|check| -> Kept { Arc::new(Checked { check: check.clone(), kernel: signature.name.clone() }) }));
         let record = |launch: &Launch, pointers: &Pointers, sizes: &[usize]| {
             // SAFETY: one pointer for each parameter, each at a slot of the right type, which nothing writes to since no value is
-            // returned; the rest is the caller's promise.
+            // returned; the rest is the caller guarantees it.
             unsafe { stream.record_launch(function, launch, pointers, sizes, kept) }
         };
         self.launch_through(slots, items, record).map(drop)
@@ -417,7 +417,7 @@ impl Kernel {
         let inner = &*self.inner;
         self.launch_through(slots, items, |launch, pointers, sizes| {
             // SAFETY: one pointer for each parameter (and on a CPU for range and result, as the generated entry expects), each at a
-            // slot of the right type; the rest is the caller's promise.
+            // slot of the right type; the rest is the caller guarantees it.
             unsafe { inner.stream.launch(&inner.compiled.function, launch, pointers, sizes) }
         })
     }
@@ -640,7 +640,7 @@ pub struct BoundKernel {
 }
 
 impl BoundKernel {
-    /// Launches it, or adds it to the recording that is under way.
+    /// Launches it, or adds it to the recording that is in progress.
     ///
     /// # Errors
     /// When the device fails.

@@ -20,7 +20,7 @@ pub(crate) struct Pair {
 /// What is known of the parameter.
 pub(crate) struct Pointer<'a> {
     pub(crate) node: Node<'a>,
-    /// Where the text before it begins: a blanked macro there is no part of the node.
+    /// Where the text before it begins: a blanked macro there is not part of the node.
     pub(crate) gap: usize,
     pub(crate) name: &'a str,
     pub(crate) function: &'a str,

@@ -59,7 +59,7 @@ impl Prepared {
         folders.extend(sources.iter().filter_map(|source| source.folder()).map(Path::to_owned));
         folders.extend(folders_of_environment());
         let reads_files = reads_files(&joined.text, &folders, &options.arguments);
-        // A program without a check is none that must be looked at after each launch.
+        // A program without checks need not be inspected after each launch.
         let checked = options.checked && ["PARLOOP_CHECK", "PARLOOP_TOUCH"].iter().any(|word| joined.text.contains(word));
         let wanted: Vec<&str> = options.kernels.iter().map(KernelDescription::c_name).collect();
         let CompileOptions { classes, arguments, .. } = options;

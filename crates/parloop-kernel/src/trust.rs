@@ -22,7 +22,7 @@ impl Owner {
     }
 }
 
-/// Why somebody else could have written what has this metadata.
+/// Why someone else could have written what has this metadata.
 fn distrusted(metadata: &Metadata, owner: Owner) -> Option<String> {
     if !owner.is(metadata.uid()) {
         return Some(format!("belongs to user {}, not to this one", metadata.uid()));
@@ -30,7 +30,7 @@ fn distrusted(metadata: &Metadata, owner: Owner) -> Option<String> {
     (metadata.mode() & 0o022 != 0).then(|| "is writable by other users; run `chmod go-w` on it".to_owned())
 }
 
-/// Refuses a folder in which somebody else could put a file, or that somebody else could put in the place of ours.
+/// Refuses a folder in which someone else could put a file, or that someone else could put in the place of ours.
 ///
 /// # Errors
 /// What is wrong, with the path.

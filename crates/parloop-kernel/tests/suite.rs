@@ -416,7 +416,7 @@ fn kernels_find_growable_memory_where_it_is() {
             assert_eq!(read(&before), expected);
             assert_eq!(read(&growable.memory()), expected);
         }
-        // What is bound has its address for ever: a CPU keeps it, other devices say who holds it.
+        // What is bound has its address forever: a CPU keeps it, other devices say who holds it.
         let mut bound = axpy.bind(args![0.5, &x, &before, 10]).unwrap();
         let grown = growable.grow(stream, 1 << 20);
         if device.kind() == DeviceKind::Cpu {

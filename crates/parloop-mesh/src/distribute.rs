@@ -106,7 +106,7 @@ pub fn distribute(set: &Set, by: By<'_>, comm: &Comm) -> Result<Report> {
     Ok(report)
 }
 
-/// Who owns the elements of the set: as one process found it, or as was given.
+/// The owners of the elements of the set, as computed by one process or as given.
 fn owners(mesh: &Tied, by: By<'_>, links: &[Link<'_>], comm: &Comm) -> Result<Vec<u32>> {
     let set = &mesh.sets[0];
     let wrong = |reason: String| Err(MeshError::Distribute { set: set.name().to_owned(), reason });

@@ -42,7 +42,7 @@ struct Inner {
     /// What owns the host's memory, when it is not ours.
     owner: Option<Owner>,
     state: Lock<State>,
-    /// Who reads and who writes take turns.
+    /// Readers and writers take turns.
     turns: Arc<Turns>,
     /// Shared with everybody outside who may write at any time.
     lent: Arc<()>,
@@ -93,7 +93,7 @@ impl Storage {
     /// Zeros.
     ///
     /// # Errors
-    /// When there is no room.
+    /// When memory cannot be allocated.
     pub fn zeros(dtype: DType, rows: usize, count: usize) -> Result<Storage> {
         let storage = Storage::allocated(dtype, rows, count)?;
         storage.state()?.are_zeros = true;
@@ -111,7 +111,7 @@ impl Storage {
     /// These numbers, row by row.
     ///
     /// # Errors
-    /// When there is no room, or the length does not fit.
+    /// When memory cannot be allocated, or the length does not match.
     pub fn with_values<T: Element>(values: &[T], rows: usize, count: usize) -> Result<Storage> {
         let storage = Storage::allocated(T::DTYPE, rows, count)?;
         storage.check_length(values.len())?;
@@ -254,13 +254,13 @@ impl Storage {
     /// # Errors
     /// When a device that has the numbers fails.
     pub fn host(&self) -> Result<HostNumbers<'_>> {
-        // A loop that has its turn has said that it writes, but may not have begun.
+        // A loop that holds the lock has announced that it writes, but may not have begun.
         let turn = self.turn(false)?;
         self.renew_host(&mut *self.state()?)?;
         Ok(HostNumbers { memory: &self.inner.host, _turn: turn })
     }
 
-    /// The host's memory, up to date, about to be written by someone: all other copies are old. As long as the result lives, no loop uses
+    /// The host's memory, up to date, about to be written by someone: all other copies are stale. As long as the result lives, no loop uses
     /// the numbers.
     ///
     /// # Errors
@@ -274,8 +274,8 @@ impl Storage {
         Ok(HostNumbers { memory: &self.inner.host, _turn: turn })
     }
 
-    /// The host's memory as it is, perhaps old, about to be written as a whole by someone: nothing is moved, and all other copies are old.
-    /// Entries that are not written keep stale values. As long as the result lives, no loop uses the numbers.
+    /// The host's memory as it is, perhaps old, about to be written as a whole by someone: nothing is moved, and all other copies are
+    /// stale. Entries that are not written keep stale values. As long as the result lives, no loop uses the numbers.
     ///
     /// # Errors
     /// While a recording lives.
@@ -369,13 +369,13 @@ impl Storage {
         state.copies[copy].layout
     }
 
-    /// Memory that the context can use, in its layout. `reads`: the numbers are there, up to date. `writes`: every other copy is old from
+    /// Memory that the context can use, in its layout. `reads`: the numbers are there, up to date. `writes`: every other copy is stale from
     /// here on.
     ///
-    /// The caller has its turn. While the context is recorded nothing is moved; every replay does then what would be done here.
+    /// The caller holds the lock. While the context is recorded nothing is moved; every replay does then what would be done here.
     ///
     /// # Errors
-    /// When there is no room, or a device fails.
+    /// When memory cannot be allocated, or a device fails.
     pub(crate) fn place(&self, context: &Context, reads: bool, writes: bool) -> Result<Memory, KernelError> {
         if !is_host(context) {
             self.check_apart(context)?;
@@ -442,10 +442,10 @@ impl Storage {
     }
 
     /// The memory of a context with the newest numbers, row by row, about to be used and perhaps written by someone else: all other copies
-    /// are old. `None` where they lie column by column there.
+    /// are stale. `None` where they lie column by column there.
     ///
     /// # Errors
-    /// While a recording lives, when there is no room, or a device fails.
+    /// While a recording lives, when memory cannot be allocated, or a device fails.
     pub fn lent_on(&self, context: &Context) -> Result<Option<Memory>> {
         refuse_recording(|| "an exported view of data".to_owned()).map_err(KernelError::from)?;
         let _turn = self.turn(true)?;
@@ -458,7 +458,7 @@ impl Storage {
     /// Sets all numbers to zero, where the context has them.
     ///
     /// # Errors
-    /// When there is no room, or a device fails.
+    /// When memory cannot be allocated, or a device fails.
     pub fn zero(&self, context: &Context) -> Result<()> {
         let _turn = self.turn(true)?;
         let memory = self.place(context, false, true)?;
@@ -515,7 +515,7 @@ impl Storage {
         }
     }
 
-    /// Appends the bytes of these rows. The caller has its turn.
+    /// Appends the bytes of these rows. The caller holds the lock.
     ///
     /// # Errors
     /// When a device that has the numbers fails; rows that are not there.
@@ -524,7 +524,7 @@ impl Storage {
         Ok(self.inner.host.read_rows(self.row_bytes(), rows, into)?)
     }
 
-    /// Replaces these rows. The caller has its turn, to write.
+    /// Replaces these rows. The caller holds the write lock.
     ///
     /// # Errors
     /// When a device that has the numbers fails; rows that are not there, or other bytes than theirs.
@@ -541,8 +541,8 @@ impl Storage {
         self.inner.count * self.inner.dtype.size()
     }
 
-    /// Refuses all use from here on, unless the memory is someone else's: other data may have the same numbers. The caller has its turn, to
-    /// write.
+    /// Refuses all use from here on, unless the memory is someone else's: other data may have the same numbers. The caller holds the write
+    /// lock.
     pub(crate) fn replace(&self) {
         if let (None, Ok(mut state)) = (self.owner(), self.state()) {
             state.is_replaced = true;

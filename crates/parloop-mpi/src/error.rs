@@ -1,6 +1,6 @@
-//! What can go wrong between processes.
+//! Errors of communication between processes.
 
-/// Why a communicator could not be had or used.
+/// Why a communicator is not available or failed.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)]

@@ -212,7 +212,7 @@ impl Buffer {
     /// The memory, which follows when it moves.
     ///
     /// # Safety
-    /// Whoever uses the memory [holds](Self::hold) the buffer meanwhile, and leaves it to the buffer to make the memory move.
+    /// Every user of the memory [holds](Self::hold) the buffer while using it, and only the buffer moves the memory.
     pub unsafe fn memory(&self) -> Memory {
         self.own_memory()
     }
@@ -222,7 +222,7 @@ impl Buffer {
         self.inner.memory.memory()
     }
 
-    /// What a kernel receives for the memory at present: see [`GrowableMemory::handle`].
+    /// What a kernel receives for the memory currently: see [`GrowableMemory::handle`].
     #[inline]
     pub fn handle(&self) -> u64 {
         self.inner.memory.handle()
@@ -240,7 +240,7 @@ impl Buffer {
     }
 
     /// Uses the memory by its address for a moment, without a lock: `work` runs if the host can use the memory directly, nobody moves it
-    /// and no other thread is here. Who gets `None` takes the long way, through [`read`](Self::read) and [`write`](Self::write).
+    /// and no other thread is here. On `None`, use the slow path, through [`read`](Self::read) and [`write`](Self::write).
     ///
     /// `work` is short and comes back: who moves the memory waits for it.
     #[inline]

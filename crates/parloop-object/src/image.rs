@@ -157,7 +157,7 @@ pub(crate) struct Builder<'a> {
     graph: Graph,
 }
 
-/// Objects with everything that they refer to anew.
+/// Objects copied together with everything that they refer to.
 pub(crate) struct Placed {
     /// By their numbers.
     pub views: Vec<View>,

@@ -344,7 +344,7 @@ impl View {
     /// The type id of a union reference, -1 for null.
     ///
     /// # Errors
-    /// [`ObjectError::WrongType`] for what is none.
+    /// [`ObjectError::WrongType`] for a view of another type.
     pub fn typeid(&self) -> Result<i64> {
         if let Type::Union(_) = self.ty { self.word(SLOT) } else { Err(self.wrong("a type id")) }
     }
@@ -352,7 +352,7 @@ impl View {
     /// The number.
     ///
     /// # Errors
-    /// [`ObjectError::WrongType`] for what is none.
+    /// [`ObjectError::WrongType`] for a view of another type.
     pub fn scalar(&self) -> Result<Scalar> {
         let Type::Scalar(dtype) = self.ty else { return Err(self.wrong("a number")) };
         let mut bytes = [0; 16];
@@ -363,7 +363,7 @@ impl View {
     /// The text.
     ///
     /// # Errors
-    /// [`ObjectError::WrongType`] for what is none; [`ObjectError::NotText`].
+    /// [`ObjectError::WrongType`] for a view of another type; [`ObjectError::NotText`].
     pub fn text(&self) -> Result<String> {
         let mut bytes = self.text_bytes()?;
         let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
@@ -374,7 +374,7 @@ impl View {
     /// The bytes of a text with its padding.
     ///
     /// # Errors
-    /// [`ObjectError::WrongType`] for what is none.
+    /// [`ObjectError::WrongType`] for a view of another type.
     pub fn text_bytes(&self) -> Result<Vec<u8>> {
         let Type::String(_) = self.ty else { return Err(self.wrong("text")) };
         let mut bytes = vec![0; self.text_room()?];

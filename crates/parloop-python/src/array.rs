@@ -172,7 +172,8 @@ impl Array {
         Ok(())
     }
 
-    /// Keeps the memory of a buffer where it is as long as the result lives. Python is not held meanwhile: who grows the buffer may have it.
+    /// Keeps the memory of a buffer in place as long as the result lives. The GIL is released: the thread that grows the buffer may hold
+    /// it.
     fn still(&self) -> Option<obj::Hold> {
         self.buffer.as_ref().map(obj::Buffer::hold)
     }
@@ -233,7 +234,7 @@ impl Array {
         py.import("numpy")?.getattr("ndarray")?.call((), Some(&options))
     }
 
-    /// Has a recording that is under way keep what owns the memory.
+    /// Makes a recording in progress keep the owner of the memory alive.
     pub fn keep_recorded(&self, stream: &dev::Stream) {
         if let Some(owner) = &self.owner {
             stream.keep_recorded(|| owner.clone());
@@ -251,7 +252,7 @@ impl Array {
         self.copy_to_host(slf.py())
     }
 
-    /// From here on the address stays good as long as the array lives.
+    /// The address stays valid as long as the array lives.
     pub fn hold(&self, py: Python<'_>) -> Result<()> {
         if self.held.get().is_some() {
             return Ok(());
@@ -266,8 +267,8 @@ impl Array {
         Ok(())
     }
 
-    /// Makes the elements ready for a stream of the consumer's, by its number in DLPack: none is the default stream, and -1 asks for
-    /// no hand-over.
+    /// Makes the elements ready for a stream of the consumer's, by its number in DLPack: none is the default stream, and -1 requests no
+    /// synchronisation.
     fn hand_over(&self, py: Python<'_>, number: Option<i64>) -> Result<()> {
         let (device, ours) = (self.memory.device(), self.context.stream());
         let theirs = match (device.kind(), number) {

@@ -299,7 +299,7 @@ struct BoundCall {
 }
 
 impl BoundCall {
-    /// Adds it to the recording that is under way.
+    /// Adds it to the recording that is in progress.
     fn record(self: Arc<Self>, py: Python<'_>) -> Result<()> {
         self.watched.check(py, Kind::Bound)?;
         let kernel = &self.kernel.get().inner;

@@ -1,4 +1,4 @@
-//! DLPack, both ways and in both forms: the structures, a capsule made from our memory, and elements read from somebody else's capsule.
+//! DLPack, both ways and in both forms: the structures, a capsule made from our memory, and elements read from another owner's capsule.
 //!
 //! The versioned form, since DLPack 1.0, says whether the elements may be written. The old one does not.
 
@@ -176,7 +176,7 @@ unsafe extern "C" fn delete_versioned(managed: *mut DlManagedTensorVersioned) {
 /// `manager` is the box that `export` leaked, and this is called once.
 unsafe fn delete_exported(manager: *mut c_void) {
     // A consumer may live on after Python; the elements then stay.
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees it.
     Python::try_attach(|_| drop(unsafe { Box::from_raw(manager.cast::<Exported>()) }));
 }
 

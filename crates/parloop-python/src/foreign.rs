@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use crate::error::Result;
 use crate::layout::is_dense;
 
-/// Elements that somebody else owns.
+/// Elements that someone else owns.
 pub struct Foreign<'py> {
     /// Where the address is valid; `None` is the host.
     pub device: Option<Device>,

@@ -163,7 +163,7 @@ fn fill(exporter: &Bound<'_, PyAny>, view: &mut Buffer, flags: c_int) -> PyResul
     view.len = lent.size() * lent.itemsize as Py_ssize_t;
     view.itemsize = lent.itemsize as Py_ssize_t;
     view.readonly = c_int::from(lent.readonly);
-    // Who does not ask for a shape gets a row of bytes.
+    // A consumer that does not request a shape gets a row of bytes.
     view.ndim = if asked(SHAPE) { lent.shape.len() as c_int } else { 1 };
     view.format = if asked(FORMAT) { lent.format.as_ptr().cast_mut() } else { std::ptr::null_mut() };
     view.shape = if asked(SHAPE) { lent.shape.as_ptr().cast_mut() } else { std::ptr::null_mut() };

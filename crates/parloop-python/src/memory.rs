@@ -29,7 +29,7 @@ impl Memory {
         Memory { inner, owner: None, buffer: None, writeable: true }
     }
 
-    /// Has a recording that is under way keep what owns the memory.
+    /// Makes a recording in progress keep the owner of the memory alive.
     pub fn keep_recorded(&self, stream: &dev::Stream) {
         if let Some(owner) = &self.owner {
             stream.keep_recorded(|| owner.clone());

@@ -59,7 +59,7 @@ fn refuse_masked(object: &Bound<'_, PyAny>) -> PyResult<()> {
         Some(module) => module.bind(py),
         None => match py.import("sys")?.getattr("modules")?.get_item("numpy.ma") {
             Ok(module) => MODULE.get_or_init(py, || module.unbind()).bind(py),
-            // Where nobody imported the module there are no masked arrays.
+            // If the module is not imported, there are no masked arrays.
             Err(_) => return Ok(()),
         },
     };
@@ -200,7 +200,7 @@ unsafe fn axes<'a>(pointer: *const isize, count: c_int) -> &'a [isize] {
     if count <= 0 {
         return &[];
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees it.
     unsafe { std::slice::from_raw_parts(pointer, count as usize) }
 }
 

@@ -112,7 +112,7 @@ pub fn check(py: Python<'_>) -> PyResult<()> {
 /// # Safety
 /// The elements are there, and may be written, as long as `owner` lives.
 pub unsafe fn view<'py>(owner: Bound<'py, PyAny>, base: *mut u8, dtype: DType, layout: &Layout) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees it.
     unsafe { view_with(owner, base, dtype, layout, WRITEABLE) }
 }
 
@@ -121,7 +121,7 @@ pub unsafe fn view<'py>(owner: Bound<'py, PyAny>, base: *mut u8, dtype: DType, l
 /// # Safety
 /// The elements are there as long as `owner` lives.
 pub unsafe fn read_only_view<'py>(owner: Bound<'py, PyAny>, base: *mut u8, dtype: DType, layout: &Layout) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees it.
     unsafe { view_with(owner, base, dtype, layout, 0) }
 }
 

@@ -16,8 +16,8 @@ const LONGEST_CHAIN: usize = 64;
 /// The memory of a NumPy array, and of the arrays that it is a view of, as it was at one time. `__setstate__`, and `resize` with
 /// `refcheck=False`, give an array other memory and free what it had.
 ///
-/// Before memory that was taken earlier is used, whoever took it asks whether it is still there. Another thread that gives the array other
-/// memory while a kernel runs cannot be noticed.
+/// Before memory that was taken earlier is used, its user checks whether it is still valid. A change by another thread while a kernel runs
+/// cannot be detected.
 #[derive(Default)]
 pub struct Seen {
     arrays: SmallVec<[SeenArray; 1]>,

@@ -64,7 +64,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Program", class(module.py())?.class(module.py()))
 }
 
-/// Kernels are found as any attribute is; a name that is none of them is an error that lists them.
+/// Kernels are found as any attribute is; an unknown name is an error that lists them.
 unsafe extern "C" fn get_attribute(object: *mut ffi::PyObject, name: *mut ffi::PyObject) -> *mut ffi::PyObject {
     // SAFETY: Python calls us, attached, with two live objects, the second a string.
     unsafe {

@@ -67,7 +67,7 @@ impl<'py> Foreign<'py> {
             let device = Device::of_pointer(gpu_kind(), pointer).map_err(Error::from)?;
             if let Some(number) = number {
                 let theirs = stream_by_number(&device, number)?;
-                // Who copies from another device does so on that device's default stream.
+                // Copies from another device use that device's default stream.
                 let ours = if device.same(stream.device()) { stream.clone() } else { device.default_stream().map_err(Error::from)? };
                 object.py().detach(|| ours.wait_for_stream(&theirs)).map_err(Error::from)?;
             }

@@ -48,7 +48,7 @@ impl Lent {
         if self.1 == 0 {
             return &[];
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         unsafe { std::slice::from_raw_parts(self.0, self.1) }
     }
 
@@ -59,7 +59,7 @@ impl Lent {
         if self.1 == 0 {
             return &mut [];
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         unsafe { std::slice::from_raw_parts_mut(self.0, self.1) }
     }
 }

@@ -18,10 +18,10 @@ use crate::library::package_folders;
 /// declared is a mistake at its line, as on the other targets, and not one that shows when the module is loaded.
 const FLAGS: [&str; 7] = ["-O3", "-march=native", "-fPIC", "-shared", "-fno-math-errno", "-fwrapv", "-fno-semantic-interposition"];
 
-/// What differs between the languages.
+/// The differences between the languages.
 #[derive(Debug)]
 struct Flavour {
-    /// What compilers call the language.
+    /// The name that compilers use for the language.
     language: &'static str,
     /// Flags of every kernel in it.
     flags: &'static [&'static str],
@@ -29,11 +29,11 @@ struct Flavour {
     variables: [&'static str; 2],
     /// Compilers that are looked for.
     names: [&'static str; 3],
-    /// What Zig calls its own.
+    /// The name of Zig's own compiler.
     zig: &'static str,
-    /// What to do where none of them is found.
+    /// The hint if none of them is found.
     install: &'static str,
-    /// What to do where the one that is named is not found.
+    /// The hint if the named one is not found.
     correct: &'static str,
 }
 

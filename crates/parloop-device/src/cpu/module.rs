@@ -60,7 +60,7 @@ fn keep_threads(module: &[u8]) {
     }
 }
 
-/// Bytes that are cut short would load and then fault when touched, so the loader is only given whole files.
+/// Truncated files would load and then fault on access, so the loader gets only complete files.
 fn check_elf(bytes: &[u8]) -> Result<(), &'static str> {
     if bytes.get(..5) != Some(b"\x7fELF\x02") {
         return Err("not a 64-bit ELF shared library");
@@ -89,7 +89,7 @@ struct CpuFunction {
     _module: Arc<CpuModule>,
 }
 
-/// Kernel arguments on their way to the threads.
+/// Kernel arguments in flight to the threads.
 struct SharedArgs(*const *mut c_void);
 // SAFETY: the launch outlives the threads' use of the arguments, which they only read.
 unsafe impl Sync for SharedArgs {}
@@ -98,7 +98,7 @@ impl SharedArgs {
     /// # Safety
     /// As [`RawFunction::launch`].
     unsafe fn call(&self, entry: Entry, begin: u64, end: u64) {
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller upholds the same contract.
         unsafe { entry(self.0, begin as i64, end as i64) };
     }
 }
@@ -111,7 +111,7 @@ impl RawFunction for CpuFunction {
     unsafe fn launch(&self, _stream: u64, launch: &Launch, args: &[*mut c_void], _sizes: &[usize]) -> Result<()> {
         let args = SharedArgs(args.as_ptr());
         let range = launch.range.min(i64::MAX as u64);
-        // SAFETY: the arguments fit, by the border's promise; the calls below cover `0..range` once.
+        // SAFETY: the arguments fit, as the backend contract guarantees; the calls below cover `0..range` once.
         let run = |begin, end| unsafe { args.call(self.entry, begin, end) };
         self.sharing.run(range, run);
         Ok(())

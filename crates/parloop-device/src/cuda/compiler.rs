@@ -86,7 +86,7 @@ fn supported(library: &CompilerLibrary) -> Option<Vec<c_int>> {
     // SAFETY: NVRTC's functions of these names have these signatures.
     let calls = unsafe { ArchCalls::load(&ARCH_CALLS, |name| library.find(name)) }.ok()?;
     let mut count = 0;
-    // SAFETY: `count` is a place for one number.
+    // SAFETY: `count` is valid for writing one number.
     calls.count.check(unsafe { (calls.count.function)(&mut count) }).ok()?;
     let mut archs = vec![0; usize::try_from(count).ok()?];
     // SAFETY: there is room for as many numbers as the library said.

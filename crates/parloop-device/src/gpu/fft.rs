@@ -81,14 +81,14 @@ impl Plan {
     fn new(library: &'static FftLibrary, step: &BatchedTransform, dtype: DType, stream: u64) -> Result<Plan, Failure> {
         let calls = &library.calls;
         let mut handle = 0;
-        // SAFETY: `handle` is a place for one handle.
+        // SAFETY: `handle` is valid for writing one handle.
         calls.create.check(unsafe { (calls.create.function)(&mut handle) })?;
         let plan = Plan { library, handle };
         let kind = if dtype == DType::C64 { SINGLE } else { DOUBLE };
         let (mut lengths, rank, mut work_size) = (step.lengths.clone(), step.lengths.len() as c_int, 0);
         let (n, stride, distance) = (lengths.as_mut_ptr(), step.stride, step.distance);
-        // SAFETY: the plan was just made; each list has as many lengths as there are axes and is only read; `work_size` is a place for
-        // one number.
+        // SAFETY: the plan was just made; each list has as many lengths as there are axes and is only read; `work_size` is valid for
+        // writing one number.
         let made =
             unsafe { (calls.make.function)(handle, rank, n, n, stride, distance, n, stride, distance, kind, step.batch, &mut work_size) };
         calls.make.check(made)?;
@@ -129,7 +129,7 @@ impl Plans {
             let call = if self.dtype == DType::C64 { &calls.run_single } else { &calls.run_double };
             for repeat in 0..step.repeats {
                 let at = address + repeat * step.jump * self.dtype.size() as u64;
-                // SAFETY: the plan is alive, and the elements it reads and writes are all inside the memory, by the caller's promise.
+                // SAFETY: the plan is alive, and the elements it reads and writes are all inside the memory, as the caller guarantees.
                 call.check(unsafe { (call.function)(plan.handle, at, at, sign) })?;
             }
         }
@@ -168,7 +168,7 @@ impl<D: Driver> RawFft for GpuFft<D> {
         self.context.enter()?;
         let plans = self.plans.lock().map_err(|_| DeviceError::LeftLocked { what: "a Fourier transform" })?;
         let Some(plans) = &*plans else { return Ok(()) };
-        // SAFETY: the caller's promise; the lock keeps others away.
+        // SAFETY: the caller guarantees it; the lock keeps others away.
         unsafe { plans.run(address, direction) }.map_err(|failure| error(&self.context.name, failure))
     }
 }

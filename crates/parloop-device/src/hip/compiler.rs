@@ -127,11 +127,11 @@ fn read_supported(library: &Library) -> Option<Vec<String>> {
     // SAFETY: comgr's functions of these names have these signatures.
     let calls = unsafe { ArchCalls::load(&ARCH_CALLS, |name| find(library, name)) }.ok()?;
     let mut count = 0;
-    // SAFETY: `count` is a place for one number.
+    // SAFETY: `count` is valid for writing one number.
     calls.count.check(unsafe { (calls.count.function)(&mut count) }).ok()?;
     let name = |index| {
         let mut text = std::ptr::null();
-        // SAFETY: `text` is a place for one pointer.
+        // SAFETY: `text` is valid for writing one pointer.
         calls.name.check(unsafe { (calls.name.function)(index, &mut text) }).ok()?;
         // SAFETY: the library set it to a text of its own, which stays while the library does.
         let full = unsafe { c_text(text) };

@@ -1,4 +1,4 @@
-//! The wrapping of program binaries: drivers read what they are given without doubt, so damage must be found before.
+//! The wrapping of program binaries: drivers trust the bytes they are given, so damage must be detected first.
 
 const MAGIC: [u8; 8] = *b"parlocl1";
 const HEADER: usize = 24;

@@ -99,7 +99,7 @@ pub unsafe fn adopt(context: u64, queue: u64) -> Result<(Device, Stream)> {
     let raw = match known.and_then(|known| known.device.upgrade()) {
         Some(raw) => raw,
         None => {
-            // SAFETY: the caller's promise is the one asked for.
+            // SAFETY: the caller upholds the same contract.
             let raw = Arc::new(unsafe { adopt_device(context as *mut c_void, queue as *mut c_void)? });
             adopted.push(Adopted { context, queue, device: Arc::downgrade(&raw) });
             raw
@@ -121,7 +121,7 @@ struct Adopted {
 /// As [`adopt`].
 unsafe fn adopt_device(context: *mut c_void, queue: *mut c_void) -> Result<OpenClDevice> {
     let driver = Driver::get()?;
-    // SAFETY: the caller's promise is the one asked for.
+    // SAFETY: the caller upholds the same contract.
     let context = unsafe { Handle::retain(driver, Kind::Context, context) }.map_err(no_device_failed)?;
     // SAFETY: as above.
     let held = unsafe { Handle::retain(driver, Kind::Queue, queue) }.map_err(no_device_failed)?;
@@ -137,7 +137,7 @@ unsafe fn adopt_device(context: *mut c_void, queue: *mut c_void) -> Result<OpenC
     }
     let properties = properties::properties(driver, id, platform, device);
     let context = Arc::new(Context::around(driver, id, context, device, properties.memory_total));
-    // SAFETY: the caller's promise is the one asked for.
+    // SAFETY: the caller upholds the same contract.
     let stream = unsafe { OpenClStream::adopt(&context, queue)? };
     Ok(OpenClDevice::adopted(context, stream, properties))
 }

@@ -1,4 +1,4 @@
-//! What PoCL needs of its surroundings: a folder for compiled kernels, and a word too many kept from stderr.
+//! What PoCL needs of its surroundings: a folder for compiled kernels, and one line that is kept off stderr.
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};

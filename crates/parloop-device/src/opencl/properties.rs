@@ -44,7 +44,7 @@ struct DeviceQuery<'a> {
 
 impl DeviceQuery<'_> {
     fn bytes(&self, what: u32) -> Vec<u8> {
-        // SAFETY: the driver listed the device; `bytes` gives a place of the size it was told.
+        // SAFETY: the driver listed the device; `bytes` gives a buffer of the requested size.
         unsafe { info!(self.driver, clGetDeviceInfo(self.device, what)) }.unwrap_or_default()
     }
 
@@ -136,7 +136,7 @@ pub(super) fn properties(driver: &Driver, id: DeviceId, platform: Object, device
 
 fn platform_words(driver: &Driver, platform: cl_platform_id) -> String {
     let ask = |what| {
-        // SAFETY: the driver listed the platform; `bytes` gives a place of the size it was told.
+        // SAFETY: the driver listed the platform; `bytes` gives a buffer of the requested size.
         unsafe { info!(driver, clGetPlatformInfo(platform, what)) }.map(|bytes| text(&bytes)).unwrap_or_default()
     };
     format!("{} ({})", ask(clp::CL_PLATFORM_NAME), ask(clp::CL_PLATFORM_VERSION))

@@ -92,7 +92,7 @@ impl Arg {
         Part::new(ArgData::Global(global.clone()), access, None).into()
     }
 
-    /// Several arguments as one: the kernel gets the numbers of one after those of another.
+    /// Several arguments as one: the kernel gets their values one after another.
     ///
     /// ```
     /// use parloop_kernel::Context;

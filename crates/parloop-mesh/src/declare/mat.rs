@@ -44,7 +44,7 @@ impl Mat {
     /// Zeros.
     ///
     /// # Errors
-    /// When there is no room.
+    /// When memory cannot be allocated.
     pub fn zeros(sparsity: &Sparsity, dtype: DType, name: impl Into<String>) -> Result<Mat> {
         let storage = Storage::zeros(dtype, sparsity.pattern().stored(), sparsity.block())?;
         Mat::around(sparsity, storage, name)

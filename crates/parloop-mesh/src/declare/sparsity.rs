@@ -108,8 +108,8 @@ impl Sparsity {
         Sparsity::around((rows, columns), pattern, pairs, name)
     }
 
-    /// The blocks of compressed rows that somebody else made: row `r` has blocks in `columns[starts[r]..starts[r + 1]]`, ascending. Loops may
-    /// use every pair of maps whose targets meet there.
+    /// The blocks of compressed rows that someone else made: row `r` has blocks in `columns[starts[r]..starts[r + 1]]`, ascending. Loops
+    /// may use every pair of maps whose targets meet there.
     ///
     /// ```
     /// use parloop_device::DType;

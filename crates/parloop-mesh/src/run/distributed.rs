@@ -57,7 +57,7 @@ enum DistributedScheme {
     InTurn,
 }
 
-/// A sum over all elements: what the elements of this process add, and what ghosts add, which nobody wants.
+/// A sum over all elements: the contribution of the elements of this process, and that of ghosts, which is discarded.
 struct Sum {
     part: usize,
     own: Global,
@@ -66,7 +66,7 @@ struct Sum {
 
 /// What a distributed loop runs: loops over parts of its set.
 pub trait Stretched {
-    /// Runs it. The caller has its turn at all data.
+    /// Runs it. The caller holds the locks of all data.
     ///
     /// # Errors
     /// Those of a loop.

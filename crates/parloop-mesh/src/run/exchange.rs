@@ -18,7 +18,7 @@ pub struct Table<'a> {
     pub storage: &'a Storage,
 }
 
-/// Messages on their way. Whoever has them has a turn at the tables, to write.
+/// Messages in flight. Their holder has write locks on the tables.
 pub struct Exchange<'a> {
     tables: Vec<Table<'a>>,
     messages: Messages,
@@ -150,7 +150,7 @@ pub fn find_ghosts(subset: &Set) -> Result<()> {
 }
 
 impl Dat {
-    /// Gives ghosts the numbers of their owners, unless they have them. All processes must call it.
+    /// Updates stale ghosts from their owners. Collective: all processes must call it.
     ///
     /// # Errors
     /// When a device that has the numbers fails; what MPI says.

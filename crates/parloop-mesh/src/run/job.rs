@@ -51,7 +51,7 @@ pub struct Job {
     own: Vec<Memory>,
     /// Which of that is written in each run.
     scratch: Vec<usize>,
-    /// Who runs it has its scratch alone.
+    /// A run has exclusive use of the scratch memory.
     turn: Lock<()>,
 }
 
@@ -77,7 +77,7 @@ impl Job {
             return self.launch(tables, maps, &self.own);
         }
         if context.is_recording() {
-            // Replays come at any time, also when somebody else runs the job.
+            // Replays come at any time, also when someone else runs the job.
             return self.launch(tables, maps, &self.with_new_scratch()?);
         }
         let _turn = self.turn.lock_or(|| ());

@@ -173,7 +173,7 @@ impl ParLoop {
         ParLoop::around(self.kernel.clone(), iteration, self.params.clone(), parts, self.options)
     }
 
-    /// Refuses data in whose place a part of it stands, now and before each replay. The caller has its turn at it.
+    /// Refuses data in whose place a part of it stands, now and before each replay. The caller holds its lock.
     fn check_current(&self, context: &Context) -> Result<(), KernelError> {
         let dats = self.parts.iter().filter_map(|part| match &part.data {
             ArgData::Dat(dat) | ArgData::Component(dat, _) => Some(dat),

@@ -31,7 +31,7 @@ pub struct Way {
     pub order: Order,
 }
 
-/// In which order elements are run, and data lies.
+/// The order in which elements run and data is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
     /// As they are numbered. Owners order theirs by themselves.

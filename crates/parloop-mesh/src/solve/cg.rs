@@ -1,4 +1,4 @@
-//! Conjugate gradients. The residual of the recursion drifts away from that of `x`, so that it is computed anew before it is believed; where
+//! Conjugate gradients. The residual of the recursion drifts away from that of `x`, so that it is recomputed before it is believed; where
 //! it is not small enough, the method begins again from it.
 
 use super::recorded::{Recorded, Updated, Vectors};

@@ -98,7 +98,8 @@ impl Drop for Allocation {
         }
         if let Some(inner) = self.buffer.upgrade().filter(|inner| !inner.keeps_objects.load(Ordering::Relaxed)) {
             let Ok(mut state) = inner.state() else { return };
-            // Who freed it by hand while its last holder went has taken it off the list, and another may have its place.
+            // It may have been freed explicitly while its last holder was dropped; it is then off the list, and another allocation may have
+            // its position.
             if state.allocator.owner_at(self.offset).is_some_and(|owner| owner.number == self.number) {
                 let freed = state.allocator.free(self.offset, self.size);
                 debug_assert!(freed.is_ok(), "{freed:?}");

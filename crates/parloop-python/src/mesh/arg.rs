@@ -50,7 +50,7 @@ impl Arg {
 
 #[pymethods]
 impl Arg {
-    /// Several arguments as one: the kernel gets the numbers of one after those of another.
+    /// Several arguments as one: the kernel gets their values one after another.
     ///
     /// >>> import parloop.mesh as op2
     /// >>> cells = op2.Set(1, "cells")
@@ -65,7 +65,7 @@ impl Arg {
         Ok(Arg::of_parts(mesh::Arg::mixed(found)?, &data))
     }
 
-    /// Several arguments of matrices as one, given row by row: the kernel gets them as one matrix, beside and below each other.
+    /// Several matrix arguments as one, given row by row: the kernel gets them as one block matrix.
     #[staticmethod]
     fn grid(rows: &Bound<'_, PyAny>) -> Result<Arg> {
         let (mut found, mut data) = (Vec::new(), Vec::new());
@@ -89,7 +89,7 @@ impl Arg {
         self.access
     }
 
-    /// The map through which elements lead to the data; `None` is directly.
+    /// The map through which the data is accessed; `None` for direct access.
     #[getter]
     fn map<'py>(&self, py: Python<'py>) -> Option<Bound<'py, Map>> {
         self.map.as_ref().map(|map| map.bind(py).clone())

@@ -1,4 +1,4 @@
-//! Operators of `parloop.mesh.Dat`, and what else is computed of whole data.
+//! Operators of `parloop.mesh.Dat` and other arithmetic on whole data.
 
 use parloop_kernel::{self as ker, Scalar};
 use parloop_mesh::{self as mesh, Operand, Operation, Rounding, Sides};
@@ -133,7 +133,7 @@ fn subset_of<'a>(dat: &mesh::Dat, subset: &'a Bound<'_, PyAny>) -> Result<&'a me
 
 #[pymethods]
 impl Dat {
-    /// Sets the numbers to zero: all, ghosts and all, or those of a subset.
+    /// Sets the values to zero: all, including ghosts, or those of a subset.
     #[pyo3(signature = (subset=None))]
     fn zero<'py>(slf: &Bound<'py, Self>, subset: Option<&Bound<'py, PyAny>>) -> Result<()> {
         let this = slf.get();
@@ -151,7 +151,7 @@ impl Dat {
         }
     }
 
-    /// Another with the same numbers. ``dat.copy(other)`` is `copy_to` by its older name.
+    /// Returns a copy. ``dat.copy(other)`` is a deprecated alias of `copy_to`.
     #[pyo3(signature = (other=None, subset=None))]
     fn copy<'py>(
         slf: &Bound<'py, Self>,
@@ -168,7 +168,7 @@ impl Dat {
         }
     }
 
-    /// Copies the numbers into another: all, ghosts and all, or those of a subset.
+    /// Copies the values into another: all, including ghosts, or those of a subset.
     #[pyo3(signature = (other, subset=None))]
     fn copy_to<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>, subset: Option<&Bound<'py, PyAny>>) -> Result<()> {
         let (this, other) = (slf.get(), Dat::of(other)?.get());
@@ -187,7 +187,7 @@ impl Dat {
         }
     }
 
-    /// The sum of the products with the numbers of another, whose conjugates are taken.
+    /// The inner product with another; its values are conjugated.
     fn inner<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
         let (py, this, other) = (slf.py(), slf.get(), Dat::of(other)?.get());
         this.check_shared(py)?;
@@ -219,7 +219,7 @@ impl Dat {
 
     /// Adds multiples of others: ``self += alphas[0] * others[0] + alphas[1] * others[1] + ...``.
     ///
-    /// Nothing is changed where one of them does not fit, and the data itself may be among the others.
+    /// Nothing changes if one of them does not match. The data itself may be among the others.
     fn maxpy<'py>(slf: &Bound<'py, Self>, alphas: &Bound<'py, PyAny>, others: &Bound<'py, PyAny>) -> Result<()> {
         let alphas = alphas.try_iter()?.collect::<PyResult<Vec<_>>>()?;
         let others = others.try_iter()?.collect::<PyResult<Vec<_>>>()?;
@@ -241,7 +241,7 @@ impl Dat {
         this.compute(slf.py(), |context| this.mesh().maxpy(&summands, context))
     }
 
-    /// `self op other`, or turned round; `truncate` cuts off what is behind the point of results that the type cannot hold.
+    /// `self op other`, or reversed; `truncate` drops the fractional part of results that the type cannot hold.
     #[pyo3(name = "_combine", signature = (operation, other, turned=false, truncate=false))]
     fn combine_by_name<'py>(
         slf: &Bound<'py, Self>,
@@ -253,13 +253,13 @@ impl Dat {
         Dat::combine(slf, self::operation(operation)?, other, turned, rounding(truncate))
     }
 
-    /// `self op= other`; `truncate` cuts off what is behind the point of results that the type cannot hold.
+    /// `self op= other`; `truncate` drops the fractional part of results that the type cannot hold.
     #[pyo3(name = "_update", signature = (operation, other, truncate=false))]
     fn update_by_name<'py>(slf: &Bound<'py, Self>, operation: &str, other: &Bound<'py, PyAny>, truncate: bool) -> Result<()> {
         Dat::update(slf, self::operation(operation)?, other, rounding(truncate))
     }
 
-    /// NumPy leaves operators to us: it would make an array of as many Dats as its own has numbers.
+    /// NumPy defers operators to us; otherwise it would create an array of Dats.
     #[classattr]
     #[pyo3(name = "__array_ufunc__")]
     fn array_ufunc(py: Python<'_>) -> Py<PyAny> {

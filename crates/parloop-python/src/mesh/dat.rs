@@ -255,13 +255,13 @@ impl Dat {
         Dat::shown(slf, Shown::Owned, Purpose::Look)
     }
 
-    /// The numbers of this process's elements, all of which are to be written; before that they are any that the host had.
+    /// The values of this process's elements, all of which must be written; entries that are not written keep stale values.
     #[getter]
     fn data_wo<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         Dat::shown(slf, Shown::Owned, Purpose::Replace)
     }
 
-    /// ``with dat.vec as v:`` gives the numbers of this process's elements as a vector of PETSc's, over the same memory.
+    /// ``with dat.vec as v:`` gives the numbers of this process's elements as a PETSc vector over the same memory.
     #[getter]
     fn vec<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         Dat::petsc(slf, "rw")
@@ -279,13 +279,13 @@ impl Dat {
         Dat::petsc(slf, "wo")
     }
 
-    /// As `data`, with the ghosts, which get the numbers of their owners first: all processes must ask for it.
+    /// As `data`, with the ghosts, which are updated from their owners first. Collective: all processes must call it.
     #[getter]
     fn data_with_halos<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         Dat::shown(slf, Shown::All, Purpose::Change)
     }
 
-    /// As `data_ro`, with the ghosts, which get the numbers of their owners first: all processes must ask for it.
+    /// As `data_ro`, with the ghosts, which are updated from their owners first. Collective: all processes must call it.
     #[getter]
     fn data_ro_with_halos<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         Dat::shown(slf, Shown::All, Purpose::Look)
@@ -320,7 +320,7 @@ impl Dat {
         Ok(slf.py().import("parloop.mesh._halo")?.getattr("frozen")?.call1((slf, access))?)
     }
 
-    /// Puts exchanges of ghosts off; loops use the data with that access only.
+    /// Defers ghost exchanges; loops may use the data with that access only.
     fn freeze_halo(&self, access: &Bound<'_, PyAny>) -> Result<()> {
         let access = Access::of(access)?;
         let mut frozen = self.frozen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -339,13 +339,13 @@ impl Dat {
         }
     }
 
-    /// Writes the numbers of this process's elements to a file of NumPy's, `.npy`.
+    /// Writes the numbers of this process's elements to a NumPy `.npy` file.
     fn save<'py>(slf: &Bound<'py, Self>, filename: &Bound<'py, PyAny>) -> Result<()> {
         slf.py().import("numpy")?.call_method1("save", (filename, Dat::data_ro(slf)?))?;
         Ok(())
     }
 
-    /// Reads what `save` wrote. The suffix `.npy` is added where it is missing.
+    /// Reads what `save` wrote. The suffix `.npy` is added if missing.
     fn load<'py>(slf: &Bound<'py, Self>, filename: &Bound<'py, PyAny>) -> Result<()> {
         let py = slf.py();
         let path: String = py.import("os")?.call_method1("fspath", (filename,))?.extract()?;

@@ -25,7 +25,7 @@ pub fn name_of(name: Option<&Bound<'_, PyAny>>, kind: &str) -> Result<String> {
     }
 }
 
-/// The integer that an object is; truth values and floats are none.
+/// The integer value of an object; booleans and floats are not integers.
 pub fn integer(object: &Bound<'_, PyAny>) -> Option<i64> {
     if object.is_instance_of::<PyBool>() {
         return None;

@@ -14,9 +14,9 @@ use crate::number::describe;
 
 /// For each element of `iterset`, `arity` elements of `toset`.
 ///
-/// The values are integers of any type, row by row, ghosts and all; every one is checked. A map without values says only where it begins
-/// and ends; no loop can use it. Where it begins at an extruded set, a row has the targets of the lowest cell of a column, and `offset` says
-/// how far each moves from a cell to the next above it.
+/// The values are integers of any type, row by row, including ghosts; every value is checked. A map without values has only its sets; no
+/// loop can use it. Where it begins at an extruded set, a row has the targets of the lowest cell of a column, and
+/// `offset` says how far each moves from a cell to the next above it.
 ///
 /// >>> import parloop.mesh as op2
 /// >>> edges, nodes = op2.Set(2, "edges"), op2.Set(3, "nodes")
@@ -167,7 +167,7 @@ impl PermutedMap {
     }
 }
 
-/// A map that leads through others: `ComposedMap(a, b, c)` leads where `a` leads from where `b` leads from where `c` leads. All but the first
+/// A composition of maps: `ComposedMap(a, b, c)` applies `c`, then `b`, then `a`. All but the first
 /// have arity 1. No table is copied.
 ///
 /// >>> import parloop.mesh as op2
@@ -299,7 +299,7 @@ impl Map {
         (self.iterset.get().mesh().sizes().total, self.arity)
     }
 
-    /// The values for the elements of this process, which cannot be changed.
+    /// The values for the elements of this process, read-only.
     #[getter]
     fn values<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         Map::view(slf, slf.get().iterset.get().mesh().size())
@@ -311,7 +311,7 @@ impl Map {
         Map::view(slf, slf.get().iterset.get().mesh().sizes().total)
     }
 
-    /// A number for each element of `toset`, such that those that meet in one element of `iterset` have near numbers.
+    /// A number for each element of `toset`, such that the targets of one element of `iterset` have nearby numbers.
     ///
     /// >>> import parloop.mesh as op2
     /// >>> edges, nodes = op2.Set(2, "edges"), op2.Set(3, "nodes")

@@ -252,7 +252,7 @@ impl ParLoop {
         Ok(py.detach(|| self.inner.code(&context))?.join("\n"))
     }
 
-    /// How it runs on a context: the plan, the alternatives with their times, GB/s and the share of what memory gives.
+    /// How it runs on a context: the plan, the alternatives with their times, GB/s and the share of the memory bandwidth.
     ///
     /// The time is that of the last run on a CPU, and the median of trial runs elsewhere. Bytes are those that a run moves at least.
     ///

@@ -14,8 +14,8 @@ use crate::number::describe;
 
 /// Processes that work together, each known by its rank.
 ///
-/// ``Comm.world()`` are all that ``mpirun`` started, or this process alone; no package is needed. A communicator of mpi4py is accepted
-/// wherever one is asked for.
+/// ``Comm.world()`` are all that ``mpirun`` started, or this process alone; no package is needed. An mpi4py communicator is accepted
+/// wherever one is expected.
 ///
 /// >>> import parloop.mesh as op2
 /// >>> world = op2.Comm.world()
@@ -106,7 +106,7 @@ impl Comm {
     }
 }
 
-/// Deals the elements of a set out, with all that is tied to it; see `parloop.mesh.distribute`.
+/// Distributes the elements of a set with everything tied to it; see `parloop.mesh.distribute`.
 #[pyfunction]
 #[pyo3(name = "_distribute")]
 pub fn distribute<'py>(
@@ -182,7 +182,7 @@ impl Set {
         }
     }
 
-    /// For each element, ghosts and all, its number before the set was distributed.
+    /// For each element, including ghosts, its number before the set was distributed.
     #[getter]
     fn global_numbers<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
         let set = self.mesh();
@@ -197,13 +197,14 @@ impl Set {
 
 #[pymethods]
 impl Dat {
-    /// Gives ghosts the numbers of their owners, unless they have them. All processes must call it.
+    /// Updates stale ghosts from their owners. Collective: all processes must call it.
     fn renew_ghosts(&self, py: Python<'_>) -> Result<()> {
         self.check_shared(py)?;
         Ok(py.detach(|| self.mesh().renew_ghosts())?)
     }
 
-    /// The numbers of all processes, in the order that the set had before it was distributed, on every process. All must call it.
+    /// The numbers of all processes, in the order that the set had before it was distributed, on every process. Collective: all processes
+    /// must call it.
     fn gather<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         let (py, this) = (slf.py(), slf.get());
         this.check_shared(py)?;

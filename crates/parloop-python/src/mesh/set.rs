@@ -115,7 +115,7 @@ fn indices_of(set: &mesh::Set, indices: &Bound<'_, PyAny>) -> Result<Vec<i64>> {
     let integers = Integers::of(indices, wrong)?;
     let mut chosen = Vec::with_capacity(integers.len()?);
     integers.each(&mut |_, value| {
-        // What does not fit is outside of every set; the message names the nearest number that does.
+        // A value that does not fit is out of bounds of every set; the message shows the nearest value that fits.
         chosen.push(i64::try_from(value).unwrap_or(i64::MAX));
         Ok(())
     })?;

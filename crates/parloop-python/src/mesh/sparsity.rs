@@ -149,7 +149,7 @@ impl Sparsity {
         Ok(Sparsity { inner, dsets: (rows.unbind(), columns.unbind()), maps })
     }
 
-    /// The sparsity of compressed rows that somebody else made, as SciPy and PETSc have them.
+    /// The sparsity of compressed rows that someone else made, as SciPy and PETSc have them.
     ///
     /// Row ``r`` has blocks in the columns ``colidx[rowptr[r]:rowptr[r + 1]]``, ascending. Loops may use every pair of maps whose targets meet
     /// in stored blocks.
@@ -171,7 +171,7 @@ impl Sparsity {
     ) -> Result<Sparsity> {
         let (rows, columns) = both_datasets(dsets)?;
         let (starts, stored) = (numbers(rowptr, "row starts")?, numbers(colidx, "columns")?);
-        // What does not fit is outside of every set; the message names the nearest number that does.
+        // A value that does not fit is out of bounds of every set; the message shows the nearest value that fits.
         let narrow = |value: i64| i32::try_from(value).unwrap_or(if value < 0 { i32::MIN } else { i32::MAX });
         let stored: Vec<i32> = stored.into_iter().map(narrow).collect();
         let (name, row_data, column_data) = (name_of(name, "sparsity")?, &rows.get().mesh(), &columns.get().mesh());

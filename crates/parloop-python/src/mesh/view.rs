@@ -160,7 +160,7 @@ impl DatView {
         self.shown(py, Shown::Owned, Purpose::Look)
     }
 
-    /// The numbers of this process's elements, all of which are to be written; before that they are any that the host had.
+    /// The values of this process's elements, all of which must be written; entries that are not written keep stale values.
     #[getter]
     fn data_wo<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
         self.shown(py, Shown::Owned, Purpose::Replace)

@@ -356,7 +356,7 @@ fn array_of<'a, 'py>(ty: &ObjectType, array: &obj::ArrayType, object: &Bound<'py
     Ok(Value::Items { shape, items })
 }
 
-/// An empty list says nothing of the axes below it: they are as long as the type says.
+/// An empty list does not determine the axes below it: their lengths come from the type.
 fn complete(array: &obj::ArrayType, shape: &mut Shape) {
     if let Some(empty) = shape.iter().position(|&dim| dim == 0) {
         for (dim, fixed) in shape.iter_mut().zip(&array.shape).skip(empty + 1) {

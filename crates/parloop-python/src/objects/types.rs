@@ -116,7 +116,7 @@ impl ObjectType {
         Ok(self.in_loops.get_or_init(|| made))
     }
 
-    /// The number that an object is for this type; None if it is none.
+    /// The number that an object is for this type; None if it is not one.
     pub fn number(&self, object: &Bound<'_, PyAny>) -> Result<Option<Scalar>> {
         match self.ty.scalar().filter(|_| self.is_numpy) {
             Some(dtype) => numpy_number(dtype, object),
