@@ -16,7 +16,7 @@ from . import _functions, _operations
 from ._operations import C_TYPES, Operation, convert, is_complex, real_of
 from ._parloop import Array, CompiledKernel, Context, Device
 
-#: An operand: an array of the device, or a single value of NumPy's.
+#: An operand: an array of the device, or a NumPy scalar.
 Operand: TypeAlias = "Array | np.generic[Any]"
 
 

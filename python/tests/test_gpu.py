@@ -366,9 +366,9 @@ def test_a_pointer_that_does_not_fit_the_array_raises():
     with pytest.raises(ValueError, match="null"):
         gpu.DeviceArray_float64(allocator.ptr(), [2])
     allocator.allocate(4)
-    with pytest.raises(ValueError, match=r"shape \(5,\) has 5 elements, but the pointer leads to 4"):
+    with pytest.raises(ValueError, match=r"shape \(5,\) has 5 elements, but the pointer refers to 4"):
         gpu.DeviceArray_float64(allocator.ptr(), [5])
-    with pytest.raises(TypeError, match="DeviceArray_int32 holds int32 elements, but the pointer leads to float64"):
+    with pytest.raises(TypeError, match="DeviceArray_int32 holds int32 elements, but the pointer refers to float64"):
         gpu.DeviceArray_int32(allocator.ptr(), [2])
 
 

@@ -15,7 +15,7 @@ from .._parloop import Array, Context, Device, ParloopError
 #: What the keyword `device` takes: a device, a context, or the name of a device.
 DeviceLike: TypeAlias = "Device | Context | str | None"
 
-#: What a function takes for an array: one of ours, of NumPy's, or a single number.
+#: What a function takes for an array: a Parloop array, a NumPy array or a number.
 Operand: TypeAlias = "Array | np.ndarray[Any, Any] | np.generic[Any] | bool | int | float | complex"
 
 class NoDeviceVersionError(ParloopError, NotImplementedError):

@@ -17,12 +17,12 @@ from ._weak import ByIdentity
 #: What PyOP2 puts in front of every kernel, but for PETSc's header.
 _HEADERS = ("#include <math.h>", "#include <complex.h>", "#include <stdint.h>", "#include <stdlib.h>", "#include <string.h>", "#include <stdbool.h>")
 
-#: Names of PETSc's, and types among them with the names of theirs in petsc4py.
+#: PETSc names, and for types among them their names in petsc4py.
 _PETSC = re.compile(r"\b(?:Petsc|PETSC_|MPI_|BLAS|LAPACK)\w*")
 _PETSC_HEADER = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]petsc\w*\.h[>\"].*$", re.MULTILINE)
 _PETSC_TYPES = {"PetscScalar": "ScalarType", "PetscReal": "RealType", "PetscInt": "IntType"}
 
-#: What macros of PETSc's mean where its numbers are real.
+#: The meaning of PETSc macros if its scalars are real.
 _PETSC_MACROS = {
     "PetscRealPart": "#define PetscRealPart(a) (a)", "PetscConj": "#define PetscConj(a) (a)", "PetscAbsReal": "#define PetscAbsReal(a) fabs(a)",
     "PetscAbsScalar": "#define PetscAbsScalar(a) fabs(a)", "PetscSqrtReal": "#define PetscSqrtReal(a) sqrt(a)",
@@ -100,7 +100,7 @@ def _made(local: Any, call: Call) -> Source:
 
 
 def _petsc_names(names: set[str]) -> list[str]:
-    """What names of PETSc's mean. Its header takes long to compile, and its functions are not to be found in kernels of ours."""
+    """The meaning of PETSc names. Its header takes long to compile, and its functions are not available in our kernels."""
     petsc = importlib.import_module("petsc4py.PETSc")
     if names and np.dtype(petsc.ScalarType) != np.float64:
         raise LeftToPyOP2(f"a kernel that uses PETSc's numbers of type {np.dtype(petsc.ScalarType)}")

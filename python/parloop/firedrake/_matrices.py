@@ -41,7 +41,7 @@ class _Structure:
 
 @dataclasses.dataclass
 class Adopted:
-    """A matrix of ours over the numbers of one of PETSc's."""
+    """A Parloop matrix over the values of a PETSc matrix."""
 
     mat: Any
     handle: Any
@@ -75,7 +75,7 @@ class Adopted:
 
 
 def _numbers_of(lgmap: Any, size: int) -> Any:
-    """A number of PETSc's for each row."""
+    """A PETSc number for each row."""
     numbers = np.asarray(lgmap.indices)
     if numbers.size == size:
         return numbers

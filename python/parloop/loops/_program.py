@@ -178,7 +178,7 @@ def then(program: Program, method: str, *args: Any) -> Program:
 
 
 def _snapshot(value: Any) -> Any:
-    """Containers copied, so that what the caller does to them later says nothing here."""
+    """Copies containers, so later changes by the caller have no effect here."""
     if isinstance(value, dict):
         return {key: _snapshot(item) for key, item in value.items()}
     if type(value) in (list, tuple, set):
@@ -263,7 +263,7 @@ def make_function(domains: Any, instructions: Any, kernel_data: Iterable[Any] | 
     return build(Program, domains, instructions, kernel_data, said, function=True)
 
 
-# What says nothing to this compiler.
+# Options that this compiler ignores.
 _WITHOUT_MEANING = {"lang_version", "flags", "silenced_warnings", "symbol_manglers", "preamble_generators", "applied_iname_rewrites"}
 
 

@@ -858,7 +858,7 @@ def fuse_kernels(
 
 
 def remove_predicates_from_insn(kernel: _P, predicates: Iterable[Any], insn_match: Any) -> _P:
-    """Takes conditions away from instructions. Who asks for it promises that they hold, or that it does no harm where they do not.
+    """Takes conditions away from instructions. The caller guarantees that they hold, or that removing them is harmless.
 
     >>> import parloop.loops as lp
     >>> knl = lp.make_kernel("{[i]: 0<=i<10}", "a[i] = 1 {id=a, if=i >= 0}")

@@ -22,7 +22,7 @@ def save(path: str | os.PathLike[str], /, **data: Dat | Global) -> None:
     """Writes data to a file by the names that are given.
 
     Numbers are in the order that sets had before they were distributed, so that any number of processes can :func:`load` them. The file is
-    written under another name and renamed when it is complete: whoever is killed meanwhile leaves the last good one. All processes that share
+    written under another name and renamed when it is complete: a process that is killed while writing leaves the previous file intact. All processes that share
     the data must call it.
 
     Parameters

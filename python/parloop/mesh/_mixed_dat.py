@@ -214,7 +214,7 @@ class MixedDat(Parts["Dat | Global"]):
             yield
 
     def freeze_halo(self, access: _Access) -> None:
-        """Puts exchanges of ghosts off; loops use the data with that access only."""
+        """Defers ghost exchanges; loops may use the data with that access only."""
         for part in self._dats():
             part.freeze_halo(access)
 

@@ -343,7 +343,7 @@ class MixedMat:
 
     @property
     def values(self) -> npt.NDArray[Any]:
-        """All numbers, zeros and all, as a dense array of the host."""
+        """All values, including zeros, as a dense host array."""
         return np.block([[block.values for block in row] for row in self._blocks])
 
     def to_scipy(self) -> Any:
@@ -387,7 +387,7 @@ class MixedMat:
         return self._blocks[part][part]
 
     def zero_rows(self, rows: Any, diag_val: complex = 1.0, idx: int | None = None) -> None:
-        """Sets some rows of blocks to zero, but for their diagonal. `rows` are numbers through all parts, or a Subset of the set of one."""
+        """Sets some rows of blocks to zero, except their diagonal. `rows` are numbers through all parts, or a Subset of the set of one."""
         changes: list[Change] = []
         idx = None if idx is None else operator.index(idx)
         for part, numbers in enumerate(self._rows_of_parts(rows)):
@@ -411,11 +411,11 @@ class MixedMat:
         _make([checked_diagonal(self._diagonal(part), numbers, value, idx, adds) for part, numbers in parts if numbers.size])
 
     def addto_values(self, rows: Any, cols: Any, values: Any) -> None:
-        """Adds a dense part to these rows and columns of the whole; negative ones are left out. Every entry must be stored."""
+        """Adds a dense part to these rows and columns of the whole; negative ones are ignored. Every entry must be stored."""
         _make([checked_put(*block, True) for block in self._cut(rows, cols, values)])
 
     def set_values(self, rows: Any, cols: Any, values: Any) -> None:
-        """Sets these rows and columns of the whole to a dense part; negative ones are left out. Every entry must be stored."""
+        """Sets these rows and columns of the whole to a dense part; negative ones are ignored. Every entry must be stored."""
         _make([checked_put(*block, False) for block in self._cut(rows, cols, values)])
 
     def _cut(self, rows: Any, cols: Any, values: Any) -> Iterator[tuple[Mat, Any, Any, Any]]:
@@ -435,7 +435,7 @@ class MixedMat:
                     yield block, rows[here] - row_ends[i], cols[there] - col_ends[j], values[np.ix_(here, there)]
 
     def mult(self, x: MixedDat | Dat, y: MixedDat | Dat | None = None, transposed: bool = False) -> Any:
-        """``y = A x`` on the current context, or with `transposed` ``y = Aᵀ x``; `y` is made when it is not given."""
+        """``y = A x`` on the current context, or with `transposed` ``y = Aᵀ x``; `y` is created if not given."""
         sides = self._sparsity.dsets
         (to, of), grid = (sides[::-1], list(zip(*self._blocks))) if transposed else (sides, [list(row) for row in self._blocks])
         if y is None:
