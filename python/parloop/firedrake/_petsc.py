@@ -70,7 +70,7 @@ def numbers(mat: Any, where: int, count: int) -> Any:
 
 
 def compressed_rows(mat: Any, blocks: bool = False) -> tuple[Any, Any]:
-    """Where rows start, and the columns of what they store; of blocks, where that is asked for."""
+    """Where rows start, and the columns of what they store; of blocks, if requested."""
     starts, columns = mat.getRowIJ(compressed=blocks)
     if starts is None or columns is None:
         raise LeftToPyOP2("a PETSc matrix whose rows are unknown")

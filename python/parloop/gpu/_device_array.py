@@ -222,7 +222,7 @@ class DeviceArray(_parloop._HostBuffer):
         return self._note(attempt(self._side.write_element, place, value)[1])
 
     def last_status(self) -> cudaError_t:
-        """The status of the last call that moved data or asked for memory."""
+        """The status of the last call that moved data or allocated memory."""
         return self._status
 
     def host_data(self) -> pointer_wrapper:

@@ -45,7 +45,7 @@ class Allocation:
             try:
                 memory.device.synchronize()
             except _parloop.DeviceError:
-                pass  # the device is broken or gone, and a destructor has nobody to tell
+                pass  # the device is broken or gone, and a destructor cannot report errors
 
 
 def _checked(value: Any, element: np.dtype[Any]) -> Any:

@@ -36,7 +36,7 @@ def _order_of(order: str) -> Order:
 
 
 class Allocator:
-    """Device memory that somebody else has, for `GPUArray(allocator=…)`, with a host side of its own.
+    """Device memory of another owner, for `GPUArray(allocator=…)`, with its own host side.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ class GPUArray:
 
     @property
     def last_status(self) -> cudaError_t:
-        """The status of the last call that moved data or asked for memory."""
+        """The status of the last call that moved data or allocated memory."""
         return self._device_array.last_status()
 
     def allocate(self) -> cudaError_t:

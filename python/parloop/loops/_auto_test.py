@@ -31,7 +31,7 @@ def auto_test_vs_ref(
     Parameters
     ----------
     ref_prog : Program
-        The kernel whose numbers are right.
+        The reference kernel, whose results are taken as correct.
     context : Context, optional
         Where both run; the default one when not given.
     test_prog : Program, optional

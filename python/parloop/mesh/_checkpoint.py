@@ -47,7 +47,7 @@ def save(path: str | os.PathLike[str], /, **data: Dat | Global) -> None:
     arrays = {name: part.gather() if isinstance(part, Dat) else np.array(part.data_ro) for name, part in data.items()}
     comm = _comm(data)
     if comm.rank == 0:
-        # A name that nobody else has, in the same folder, so that it can be renamed.
+        # A unique name in the same folder, so that it can be renamed.
         unfinished = target.with_name(f".{target.name}.{os.getpid()}{target.suffix}")
         try:
             _write(unfinished, arrays)

@@ -24,7 +24,7 @@ class SideSet(NamedTuple):
 
 
 class Connectivity:
-    """Tables of cells by type, and what follows from them when it is first asked for."""
+    """Tables of cells by type, and what follows from them, computed at first use."""
 
     def __init__(self, vertices: int, tables: dict[str, Table]) -> None:
         self.vertices, self.tables = vertices, tables

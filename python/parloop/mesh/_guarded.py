@@ -7,7 +7,7 @@ import os
 import re
 from typing import Any
 
-#: Formats whose readers ask for more at the end of a file again and again, and how they open it.
+#: Formats whose readers loop forever at the end of a file, and how they open it.
 _MODES = {"ansys": "rb", "mdpa": "rb", "ply": "rb", "nastran": "r", "off": "r", "tecplot": "r"}
 
 #: Readers that come to an end ask a few times.

@@ -207,7 +207,7 @@ class Mesh:
         name : str
             One of :attr:`regions`.
         on : str, optional
-            The set whose elements are asked for, by default the one that the region has elements of. On ``vertices`` these are all
+            The set whose elements are requested; by default, the set of the region. On ``vertices`` these are all
             vertices of its elements. On other sets, as ``boundary``, they are the same lines or faces there; or, for a region of
             vertices, those whose vertices are all inside.
 

@@ -29,7 +29,7 @@ from ._parts import kind
 from ._petsc import nest
 
 Side = MixedDataSet | DataSet
-#: The maps of rows and columns of a block, and behind them the regions of an extruded set, if they are said.
+#: The maps of rows and columns of a block, followed by the regions of an extruded set, if given.
 Entry = tuple[Any, ...]
 Maps = MixedMap | Map | Sequence["Map | None"] | None
 
@@ -118,7 +118,7 @@ def _by_block(maps: Any, rows: Side, columns: Side) -> dict[tuple[int, int], lis
 
 
 def _entry(given: Any) -> tuple[Any, ...]:
-    """Maps for rows and columns, and behind them the regions, if they are said."""
+    """Maps for rows and columns, followed by the regions, if given."""
     if not isinstance(given, (list, tuple)) or len(given) not in (2, 3):
         raise MapTypeError(f"maps of a MixedSparsity must be pairs for rows and columns, not {kind(given)}")
     return (*_pair(given[:2]), *(regions for regions in given[2:] if regions is not None))

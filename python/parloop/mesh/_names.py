@@ -26,7 +26,7 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
 
 
 class Named(Mapping[str, Value]):
-    """A read-only mapping that finds values when they are first asked for."""
+    """A read-only mapping that computes values at first use."""
 
     def __init__(self, names: Callable[[], Iterable[str]], find: Callable[[str], Value]) -> None:
         self._names, self._find = names, find

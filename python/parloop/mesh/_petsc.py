@@ -71,7 +71,7 @@ def vector(dat: Any, access: str, counts_changes: bool = False) -> Iterator[Any]
     try:
         yield made
     finally:
-        # PETSc counts it as writing when `array` is asked for.
+        # PETSc counts an access to `array` as a write.
         is_changed = _is_changed(made, before) and (known is None or values.tobytes() != known)
         if (is_changed or not made) and (access == "ro" or counts_changes):
             # What was written is there, also where the block raises, and other copies of it are old.
@@ -124,7 +124,7 @@ def mixed_vector(mixed: Any, access: str) -> Iterator[Any]:
 
 
 class _Handle:
-    """A matrix of PETSc's for one of ours.
+    """A PETSc matrix for a Parloop matrix.
 
     PETSc's has the memory of ours, and ours has no place for PETSc's, so that neither can simply own the other: both would live for ever. This lives
     as long as our matrix, and keeps that alive while anybody else, in Python or in PETSc, has PETSc's.
@@ -134,7 +134,7 @@ class _Handle:
         self.made = made
         #: What tells whether PETSc's matrix is still as it was made.
         self.parts: Any = None
-        #: Our matrix, while somebody may use PETSc's.
+        #: Our matrix, while the PETSc matrix may be in use.
         self.held: Any = None
         self._given: Any = lambda: None
 
@@ -160,7 +160,7 @@ class _Handle:
 
 
 def _sweep() -> None:
-    """Lets go of matrices of ours whose handles nobody has any more."""
+    """Releases Parloop matrices whose handles are no longer referenced."""
     for kept in list(_HANDLES.values()):
         if not kept.is_used():
             kept.held = None
@@ -192,7 +192,7 @@ def _begin() -> None:
 
 
 def _forget(mat: Any, name: str, found: str) -> DataValueError:
-    """The error for a matrix of PETSc's that is no longer that of ours, which gets another one when it is asked for again."""
+    """The error for a PETSc matrix that no longer matches ours; the next request creates another one."""
     # It may still have some of the memory.
     _HANDLES.pop(mat).made.setAttr("parloop", mat)
     return DataValueError(
@@ -204,7 +204,7 @@ def _forget(mat: Any, name: str, found: str) -> DataValueError:
 
 def nest(mat: Any) -> Any:
     """The nest of the matrices of PETSc's of the blocks of a MixedMat."""
-    # PETSc looks at the state of each block by itself, so that all are asked for.
+    # PETSc checks the state of each block separately, so all are queried.
     blocks: list[list[Any]] = []
     wrong: list[DataValueError] = []
     for row in mat.blocks:

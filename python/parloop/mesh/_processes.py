@@ -49,7 +49,7 @@ def distribute(
 
     Notes
     -----
-    Where there are several processes, an exception that nobody catches ends all of them, after its message and the rank are printed; with
+    With several processes, an uncaught exception aborts all of them, after its message and the rank are printed; with
     ``PARLOOP_MPI_ERRORS=return`` it does not.
 
     Examples

@@ -42,7 +42,7 @@ class Space:
     map : Map
         From cells to their nodes, in VTK's order: corners, then edges, then quadrilateral faces, then the centre.
     coordinates : Dat
-        Where the nodes are. Nodes between vertices follow when the mesh was moved: each time this is asked for, it is the same Dat, with
+        Where the nodes are. Nodes between vertices follow when the mesh was moved: each access returns the same Dat, with
         new numbers if those of ``mesh.coordinates`` are others.
 
     Notes

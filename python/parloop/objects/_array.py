@@ -37,7 +37,7 @@ _classes: dict[tuple[int, tuple[int | None, ...], tuple[int, ...]], weakref.ref[
 
 
 def array_class(item: Any, shape: Any) -> type[Array]:
-    """The class of arrays of `item` with this shape; the same class whenever it is asked for."""
+    """The class of arrays of `item` with this shape; repeated calls return the same class."""
     return array_class_in_order(item, *split_shape(shape))
 
 
