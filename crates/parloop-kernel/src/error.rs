@@ -1,4 +1,4 @@
-//! What can go wrong between a kernel's source and its launch, as data.
+//! Errors between a kernel's source and its launch, as data.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use parloop_device::{CompileError, DType, DeviceError};
 
 use crate::version::VERSION;
 
-/// A source, a signature, an argument or a launch is not right.
+/// An error in a source, a signature, an argument or a launch.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)]
@@ -89,7 +89,7 @@ pub enum KernelError {
     FftReadOnly,
     #[error("{}", failed_check(.kernel, .what, *.index, *.limit))]
     Check { kernel: String, what: String, index: i64, limit: i64 },
-    /// Two accesses that depend on each other and that nothing orders, or that were done in the wrong order.
+    /// Two dependent accesses without an order, or in the wrong order.
     #[error("kernel `{kernel}`: {what}")]
     Conflict { kernel: String, what: String },
     #[error("the grid of kernel `{kernel}`: {reason}")]

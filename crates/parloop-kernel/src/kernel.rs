@@ -41,7 +41,7 @@ struct Inner {
     sizes: SmallVec<[usize; 20]>,
     /// The argument whose value is the range, when it is that simple.
     range_argument: Option<usize>,
-    /// Whether the grid is just what the loops need.
+    /// Whether the grid is derived from the loops.
     grid_is_loops: bool,
     is_cpu: bool,
     /// Whether a pointer is a buffer and an offset, which are two arguments.
@@ -50,7 +50,7 @@ struct Inner {
 
 /// A CPU entry also takes the whole range and a place for the returned value.
 const CPU_SLOTS: usize = 2;
-/// A grid of more items than this is a mistake.
+/// Larger grids are rejected.
 const MOST_ITEMS: u64 = 1 << 48;
 
 /// Where the arguments of a launch are.
@@ -265,8 +265,8 @@ impl Kernel {
     /// The slot of host data: its own address on a CPU, a staged copy elsewhere. The same data given twice is staged once.
     ///
     /// # Errors
-    /// [`KernelError::Overlap`] for data that overlaps other data in part, or when the device has no room; while the stream is recorded
-    /// [`parloop_device::DeviceError::NotRecordable`] for data that would be staged.
+    /// [`KernelError::Overlap`] for data that partially overlaps other data, or when the device is out of memory; while the stream is
+    /// recorded [`parloop_device::DeviceError::NotRecordable`] for data that would be staged.
     pub fn host_slot(&self, index: usize, host: HostBytes, staging: &mut Staging) -> Result<Slot> {
         if self.is_cpu() || host.is_empty() {
             return Ok([host.address(), 0]);
@@ -523,7 +523,7 @@ impl Kernel {
         let inner = &*self.inner;
         if let Some(index) = inner.range_argument {
             let value = self.integer(slots, index).map_or(0, |(value, _)| value);
-            // The loop itself takes its count for a number of 64 bits with a sign.
+            // The loop uses its count as a signed 64-bit integer.
             let value = if inner.grid_is_loops { i128::from(value as i64) } else { value };
             return Ok(Items::Line(value.max(0) as u64));
         }
@@ -596,8 +596,8 @@ pub enum Items {
     Line(u64),
     /// So many along each axis.
     Axes([u64; 3]),
-    /// On a GPU: so many blocks along each axis, each of so many items. For kernels without `VECTORIZE_OVER` loops, which know their
-    /// own places in the grid.
+    /// On a GPU: so many blocks along each axis, each of so many items. For kernels without `VECTORIZE_OVER` loops, which compute their own
+    /// indices in the grid.
     Blocks {
         /// Blocks along each axis.
         grid: [u64; 3],
@@ -632,7 +632,7 @@ impl Drop for Holds<'_> {
 /// Memory that must live and stay where it is.
 type Held = Vec<Box<dyn Any + Send + Sync>>;
 
-/// A kernel with its arguments, ready to run again and again.
+/// A kernel bound to its arguments, ready for repeated launches.
 pub struct BoundKernel {
     kernel: Kernel,
     slots: Slots,

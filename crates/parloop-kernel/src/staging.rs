@@ -82,7 +82,7 @@ impl Staging {
     /// A copy of host data in device memory. The same data given twice is staged once.
     ///
     /// # Errors
-    /// [`KernelError::Overlap`] for data that overlaps other data in part, or when the device has no room.
+    /// [`KernelError::Overlap`] for data that partially overlaps other data, or when the device is out of memory.
     pub(crate) fn stage(&mut self, signature: &Signature, stream: &Stream, index: usize, host: HostBytes) -> Result<&Memory> {
         let mut known = None;
         for (at, staged) in self.staged.iter_mut().enumerate() {

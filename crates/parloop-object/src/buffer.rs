@@ -104,7 +104,7 @@ impl Buffer {
     /// A buffer of that many bytes, all zero and all free.
     ///
     /// # Errors
-    /// When the device has no room.
+    /// When the device is out of memory.
     pub fn new(context: &Context, capacity: usize) -> Result<Buffer> {
         Buffer::with_options(context, capacity, SLOT, None)
     }
@@ -112,7 +112,7 @@ impl Buffer {
     /// A buffer whose allocations start at multiples of `alignment`, and which grows by `grow_step` bytes where that is enough.
     ///
     /// # Errors
-    /// An alignment that is not a power of two, or when the device has no room.
+    /// An alignment that is not a power of two, or when the device is out of memory.
     pub fn with_options(context: &Context, capacity: usize, alignment: usize, grow_step: Option<usize>) -> Result<Buffer> {
         if !alignment.is_power_of_two() {
             return Err(BufferError::Alignment { alignment });
@@ -304,7 +304,7 @@ impl Buffer {
     /// Adds that many bytes.
     ///
     /// # Errors
-    /// When the device has no room.
+    /// When the device is out of memory.
     pub fn grow(&self, bytes: usize) -> Result<()> {
         self.grow_locked(self.state()?, bytes).map(drop)
     }

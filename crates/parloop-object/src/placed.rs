@@ -161,7 +161,7 @@ pub trait PlaceObjects {
     /// Places a value in a buffer of its own.
     ///
     /// # Errors
-    /// When the device has no room.
+    /// When the device is out of memory.
     fn place<T: Object>(&self, value: &T) -> Result<Placed<T>>;
 
     /// Places a value in this buffer, which grows if it must.

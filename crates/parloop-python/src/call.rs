@@ -282,7 +282,7 @@ impl Kernel {
     }
 }
 
-/// A kernel with its arguments, ready to run again and again.
+/// A kernel bound to its arguments, ready for repeated launches.
 #[pyclass(frozen, subclass, module = "parloop")]
 pub struct BoundKernel {
     call: Arc<BoundCall>,
