@@ -22,7 +22,7 @@ use crate::storage::Storage;
 pub enum By<'a> {
     /// Neighbours stay together: METIS's partition of their graph.
     Graph,
-    /// Elements that are near each other stay together: recursive bisection of these coordinates, on the set itself or on one that a map leads to.
+    /// Keeps nearby elements together: recursive bisection of these coordinates, on the set itself or on one that a map leads to.
     Coordinates(&'a Dat),
     /// The rank of each element is given.
     Ranks(&'a [u32]),
@@ -279,7 +279,7 @@ impl Tied {
         Ok(Parts { sets, maps: maps.into_iter().map(|map| map.expect("invariant: all were made")).collect() })
     }
 
-    /// Puts the parts in the place of everything, while nobody uses the data.
+    /// Replaces everything by its local part, while the data is not in use.
     fn replace(&self, parts: Parts, shares: &[Share], owners: &[Vec<u32>]) -> Result<()> {
         let mut storages: Vec<&Storage> = self.dats.iter().map(Dat::storage).collect();
         storages.sort_by_key(|storage| storage.rank());

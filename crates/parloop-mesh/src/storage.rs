@@ -1,4 +1,4 @@
-//! Where numbers are: on the host, on devices, and which of the copies are up to date.
+//! The copies of data on the host and on devices, and which of them are up to date.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 use crate::Result;
 use crate::error::MeshError;
 
-/// In which order the numbers of a table lie in memory.
+/// The memory order of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Layout {
     /// Row by row: those of an element side by side.
@@ -28,7 +28,7 @@ pub enum Layout {
 type Owner = Box<dyn Any + Send + Sync>;
 
 /// A table of numbers: rows of `count` numbers each. The host has a copy of it row by row; each context that used it may have another.
-/// Every write makes the other copies old; they are renewed when they are needed, and not before. Clones are the same table.
+/// Every write makes the other copies stale; they are updated lazily. Clones are the same table.
 #[derive(Clone)]
 pub struct Storage {
     inner: Arc<Inner>,
@@ -44,11 +44,11 @@ struct Inner {
     state: Lock<State>,
     /// Readers and writers take turns.
     turns: Arc<Turns>,
-    /// Shared with everybody outside who may write at any time.
+    /// Shared with all external writers.
     lent: Arc<()>,
 }
 
-/// The right of somebody outside to write numbers of a table at any time, as long as it lives.
+/// Permission for external code to write to a table at any time, as long as it lives.
 #[derive(Debug)]
 pub struct Lent {
     _to: Arc<()>,
@@ -60,13 +60,13 @@ struct State {
     version: u64,
     /// The version that the host has.
     host: u64,
-    /// Whether the numbers are the zeros they were made as.
+    /// Whether the values are still the initial zeros.
     are_zeros: bool,
     /// The version at which ghosts had the numbers of their owners.
     ghosts: u64,
     /// Whether an array of the program may have been left with the right to write.
     was_lent: bool,
-    /// Whether other numbers have taken the place of these, since the set was distributed.
+    /// Whether the data was replaced by its local part when the set was distributed.
     is_replaced: bool,
     copies: SmallVec<[Copy; 1]>,
 }
@@ -135,8 +135,8 @@ impl Storage {
         Storage::shared_where(dtype, rows, count, host, owner, &|_| true)
     }
 
-    /// As [`shared`](Self::shared), but a table whose owner has other memory by now, as `is_there` says, is not taken for one of the same
-    /// numbers.
+    /// As [`shared`](Self::shared), but a table whose owner has moved to other memory, according to `is_there`, does not count as the same
+    /// data.
     ///
     /// # Errors
     /// As [`shared`](Self::shared).
@@ -248,8 +248,8 @@ impl Storage {
         Ok(state)
     }
 
-    /// The host's memory, up to date. As long as the result lives, no loop writes the numbers: loops wait, so that the thread which has it
-    /// must not run one.
+    /// The host's memory, up to date. As long as the result lives, no loop writes the numbers: loops wait, so the thread that holds it must
+    /// not run one.
     ///
     /// # Errors
     /// When a device that has the numbers fails.
@@ -274,7 +274,7 @@ impl Storage {
         Ok(HostNumbers { memory: &self.inner.host, _turn: turn })
     }
 
-    /// The host's memory as it is, perhaps old, about to be written as a whole by someone: nothing is moved, and all other copies are
+    /// The host's memory as it is, possibly stale, about to be written as a whole by someone: nothing is moved, and all other copies are
     /// stale. Entries that are not written keep stale values. As long as the result lives, no loop uses the numbers.
     ///
     /// # Errors
@@ -357,13 +357,13 @@ impl Storage {
         state.copies.iter().find(|copy| copy.version == state.version).map(|copy| copy.context.clone())
     }
 
-    /// How the numbers lie on a context, for as long as the storage lives: as the first who asks prefers, or by rows where they are used
-    /// before anyone asks. Everyone gets the same answer, so that code made for it stays right.
+    /// How the numbers lie on a context, for as long as the storage lives: as the first request prefers, or by rows if they are used before
+    /// any request. The answer never changes, so code generated for it stays valid.
     pub(crate) fn settle_layout(&self, context: &Context, preferred: Layout) -> Layout {
         if is_host(context) {
             return Layout::Rows;
         }
-        // A child that cannot know gets an error when it uses the numbers.
+        // A forked child that cannot tell gets an error when it uses the data.
         let Ok(mut state) = self.state() else { return preferred };
         let copy = copy_on(&mut state, context, preferred);
         state.copies[copy].layout
@@ -442,7 +442,7 @@ impl Storage {
     }
 
     /// The memory of a context with the newest numbers, row by row, about to be used and perhaps written by someone else: all other copies
-    /// are stale. `None` where they lie column by column there.
+    /// are stale. `None` if they are stored column by column there.
     ///
     /// # Errors
     /// While a recording lives, when memory cannot be allocated, or a device fails.
@@ -470,7 +470,7 @@ impl Storage {
         Ok(())
     }
 
-    /// Whether the numbers are the zeros they were made as.
+    /// Whether the values are still the initial zeros.
     pub(crate) fn are_zeros(&self) -> bool {
         self.state().is_ok_and(|state| state.are_zeros)
     }
@@ -480,7 +480,7 @@ impl Storage {
         self.state().is_ok_and(|state| state.ghosts == state.version)
     }
 
-    /// Lets somebody outside write at any time. Ghosts of the numbers count as stale as long as any process has such a right.
+    /// Lets external code write at any time. Ghosts count as stale as long as any process has such a right.
     ///
     /// # Errors
     /// Where a thread that is gone left the numbers locked.

@@ -190,8 +190,8 @@ impl Arg {
         Ok(self)
     }
 
-    /// What the kernel gets of data that has numbers. Parts without any are left out; where all are, one number takes their place, which
-    /// nobody sees afterwards, since a kernel gets an address for each parameter.
+    /// What the kernel gets of data that has numbers. Parts without any are left out; if all are, a dummy number takes their place, since a
+    /// kernel gets an address for each parameter.
     pub(crate) fn with_numbers(mut self) -> Result<Arg> {
         if self.parts.iter().all(|part| part.count() > 0) {
             return Ok(self);
@@ -205,7 +205,7 @@ impl Arg {
         if let ArgData::Dat(dat) = &part.data {
             part.data = ArgData::Dat(Dat::zeros(&dat.dataset().set().data(1)?, dat.dtype(), dat.name())?);
         }
-        // Every plan has a way to add, and none asks what was written.
+        // Every plan supports additions, and none depends on what was written.
         if part.access.writes() {
             part.access = if part.dtype() == DType::Bool { Access::Rw } else { Access::Inc };
         }
@@ -351,7 +351,7 @@ impl Part {
 }
 
 impl Dat {
-    /// An argument of a loop: the data of the element itself (`None`), or through a map of those it leads to.
+    /// An argument of a loop: the data of the element itself (`None`), or of its targets through a map.
     ///
     /// ```
     /// use parloop_mesh::{Access, Dat, Map, Set};

@@ -85,7 +85,7 @@ impl Dat {
         self.inner.part.get().map_or(self, Dat::current)
     }
 
-    /// Refuses data in whose place a part of it stands.
+    /// Refuses data that was replaced by its local part.
     pub(crate) fn check_current(&self) -> Result<(), KernelError> {
         if self.inner.part.get().is_some() { Err(storage::distributed()) } else { Ok(()) }
     }

@@ -1,4 +1,4 @@
-//! Numbers that all elements share: parameters, sums, extremes.
+//! Values that all elements share: parameters, sums, extremes.
 
 use std::fmt;
 use std::sync::Arc;

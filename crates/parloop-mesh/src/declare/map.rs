@@ -43,9 +43,9 @@ struct Inner {
     moves: Option<Moves>,
     /// The extruded sets on which all targets are known to be there.
     checked_on: Lock<Vec<Id>>,
-    /// Whether its numbers have an order, when someone wanted to know.
+    /// Whether its numbering has locality, once computed.
     is_local: OnceLock<bool>,
-    /// Better numbers for what it leads to, when someone wanted them.
+    /// A better numbering of its targets, once computed.
     rank: OnceLock<Arc<[i32]>>,
     /// Rows of ghosts that lead to elements which this process does not have, ascending; no loop visits them.
     broken: OnceLock<Vec<i32>>,
@@ -189,7 +189,7 @@ impl Map {
         let (from, to) = (from.clone(), to.clone());
         let (checked_on, is_local, rank) = (Lock::default(), OnceLock::new(), OnceLock::new());
         let (broken, part) = (OnceLock::new(), OnceLock::new());
-        // Blocks of matrices and what every set leads to belong to others.
+        // Blocks of matrices and identity maps belong to others.
         let is_tied = !matches!(kind, Kind::Blocks(..) | Kind::Identity);
         let map = Map { inner: Arc::new(Inner { id, name, from, to, arity, kind, moves, checked_on, is_local, rank, broken, part }) };
         if is_tied {

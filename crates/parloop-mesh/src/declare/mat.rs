@@ -103,7 +103,7 @@ impl Mat {
         (rows.set().sizes().total * rows.count(), columns.set().sizes().total * columns.count())
     }
 
-    /// All numbers, zeros and all, row by row.
+    /// All values, including zeros, row by row.
     ///
     /// # Errors
     /// [`MeshError::ElementType`]; [`MeshError::TooLarge`] where so many do not fit; when a device fails.

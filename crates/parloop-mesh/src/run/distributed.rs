@@ -1,5 +1,5 @@
-//! Loops over distributed sets: ghosts that are read get the numbers of their owners while elements run that need none, then the others run;
-//! what all elements share is combined in the order of the ranks.
+//! Loops over distributed sets: ghosts that are read are updated from their owners while the elements that need none run, then the others
+//! run; Globals are reduced in the order of the ranks.
 //!
 //! What is written through maps is computed by the owner of each target: it also runs the elements of others that lead there (the ghosts up to
 //! `Halo::exec`), so that nothing is sent back. Where the order of elements matters, all of them run in the order of the whole set. Sums over all
@@ -242,7 +242,7 @@ impl<L: Stretched> Distributed<L> {
         stale(self.needed.iter().filter_map(|&part| table(&parts[part])), &self.comm)
     }
 
-    /// One process after another, each with fresh ghosts, whose numbers go back to their owners.
+    /// One process after another, each with up-to-date ghosts, whose values are sent back to their owners.
     fn run_in_turn(&self, parts: &[Part], run: &dyn Fn(Stretch) -> Result<()>) -> Result<()> {
         let indirect: Vec<usize> = self.written.iter().copied().filter(|&part| self.needed.contains(&part)).collect();
         for rank in 0..self.comm.size() {

@@ -1,4 +1,4 @@
-//! Numbers of ghosts, sent by their owners: several tables in one message to each neighbour.
+//! Ghost values, sent by their owners: several tables in one message to each neighbour.
 
 use std::collections::BTreeMap;
 
@@ -107,14 +107,14 @@ impl<'a> Exchange<'a> {
     }
 }
 
-/// Those tables whose ghosts do not have the numbers of their owners, or may not have them since somebody outside may write. All processes
-/// must call it with the same tables.
+/// Those tables whose ghosts do not have the numbers of their owners, or may be stale because an exported array may be written. All
+/// processes must call it with the same tables.
 ///
 /// # Errors
 /// What MPI says.
 pub fn stale<'a>(tables: impl Iterator<Item = Table<'a>>, comm: &Comm) -> Result<Vec<Table<'a>>> {
     let mut tables: Vec<Table<'a>> = tables.collect();
-    // Arrays are asked for by all processes, but each keeps its own as long as it likes.
+    // All processes request arrays, but each keeps its own for as long as it needs.
     let lent: Vec<&Storage> = tables.iter().map(|table| table.storage).filter(|storage| storage.was_lent()).collect();
     if !lent.is_empty() {
         let own: Vec<u8> = lent.iter().map(|storage| u8::from(storage.is_lent())).collect();

@@ -39,7 +39,7 @@ pub fn machine_of(context: &Context) -> Machine {
     }
 }
 
-/// One way to run a loop, ready. Loops of one shape share it, whatever their data.
+/// A plan that is ready to run. Loops of one shape share it, whatever their data.
 #[derive(Debug)]
 pub struct Job {
     /// Which way it is.

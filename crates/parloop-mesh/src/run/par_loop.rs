@@ -173,7 +173,7 @@ impl ParLoop {
         ParLoop::around(self.kernel.clone(), iteration, self.params.clone(), parts, self.options)
     }
 
-    /// Refuses data in whose place a part of it stands, now and before each replay. The caller holds its lock.
+    /// Refuses data that was replaced by its local part, immediately and before each replay. The caller holds its lock.
     fn check_current(&self, context: &Context) -> Result<(), KernelError> {
         let dats = self.parts.iter().filter_map(|part| match &part.data {
             ArgData::Dat(dat) | ArgData::Component(dat, _) => Some(dat),
@@ -329,7 +329,7 @@ impl ParLoop {
     }
 }
 
-/// How the numbers of a part lie in the memory of a context: as was settled, or as suits this loop.
+/// The layout of a part in the memory of a context: as already decided, or as suits this loop.
 fn layout(part: &Part, context: &Context) -> Layout {
     if matches!(part.data, ArgData::Global(_)) {
         return Layout::Rows;

@@ -1,4 +1,4 @@
-//! Which ways there are to run a loop so that writes never conflict, and which of them is taken.
+//! The plans by which a loop can run without conflicting writes, and the choice among them.
 
 use super::options::{Lanes, LoopOptions, PlanChoice};
 use crate::access::Access;
@@ -48,8 +48,8 @@ impl From<Scheme> for Way {
     }
 }
 
-/// The ways to try, the most promising first; or why the one that was chosen cannot be taken. On threads each scheme is also tried in
-/// lanes, unless the same bits are asked for each time: vectors may round otherwise.
+/// The ways to try, the most promising first; or why the chosen one cannot be used. On threads each scheme is also tried in
+/// lanes, unless results must be bitwise reproducible: vectors may round differently.
 pub fn ways(shape: &Shape, at: Situation) -> Result<Vec<Way>, &'static str> {
     let refused = |scheme| lanes_refusal(shape, scheme, at);
     let (mut found, mut reason) = (Vec::new(), None);
@@ -176,7 +176,7 @@ fn candidates(shape: &Shape, at: Situation) -> Result<Vec<Scheme>, &'static str>
 }
 
 fn threads(at: Situation, possible: impl Fn(Scheme) -> bool) -> Vec<Scheme> {
-    // Where every bit counts, the way is the same on any number of threads: another order, or other code, may round otherwise.
+    // For bitwise reproducible results the plan is the same for any number of threads: another order, or other code, may round differently.
     let is_deterministic = at.options.deterministic;
     let in_order = at.elements < FEWEST || (at.threads == 1 && !is_deterministic);
     let parallel = if possible(Scheme::Owner) { Scheme::Owner } else { Scheme::Colour };
