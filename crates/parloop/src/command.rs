@@ -32,7 +32,7 @@ enum Action {
         #[arg(long)]
         json: bool,
     },
-    /// Say what was found, what was not, and the one command that would get it.
+    /// Show what was found, what is missing, and the command that installs it.
     #[command(after_help = "Example:\n  parloop doctor")]
     Doctor,
     /// Print the code of the kernel in a `.loop` file.
@@ -40,7 +40,7 @@ enum Action {
     Show {
         /// The file.
         file: PathBuf,
-        /// For whom the code is; the file's target, or C, if it is not said.
+        /// The target of the code (default: the target in the file, or C).
         #[arg(long, value_parser = show::TARGETS)]
         target: Option<String>,
         /// Print the kernel after its transformations instead of code.
@@ -50,7 +50,7 @@ enum Action {
         #[arg(long)]
         schedule: bool,
     },
-    /// Look at the compile cache, or empty it.
+    /// Inspect or clear the compile cache.
     #[command(after_help = "Example:\n  parloop cache info\n  parloop cache clear")]
     Cache {
         #[command(subcommand)]
