@@ -1,4 +1,4 @@
-//! `#[derive(Object)]`: Rust structs and enums as typed objects. `input.rs` reads what was declared and says what is wrong with it,
+//! `#[derive(Object)]`: Rust structs and enums as typed objects. `input.rs` parses and checks the declaration,
 //! `output.rs` writes the implementations.
 
 mod input;

@@ -100,7 +100,7 @@ impl<O> Allocator<O> {
         Some(at)
     }
 
-    /// Frees a part that was taken; its owner.
+    /// Frees an allocated part and returns its owner.
     ///
     /// # Errors
     /// What is not taken at all, or not as one part of that size.
@@ -229,7 +229,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against the plainest allocator there is: one flag a byte.
+        /// Against the simplest possible allocator: one flag per byte.
         #[test]
         fn parts_never_overlap_and_no_byte_is_lost(steps in prop::collection::vec((0usize..4, 1usize..80, 0u32..6), 1..200)) {
             let mut allocator = Allocator::<()>::new(256);

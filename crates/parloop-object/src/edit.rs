@@ -1,4 +1,4 @@
-//! Changing objects in place. A value is checked whole before the first byte is written.
+//! Changing objects in place. A value is fully checked before the first byte is written.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ impl View {
     /// Gives it another value of the same size: numbers, texts that fit, arrays of the same shape, fields, references.
     ///
     /// # Errors
-    /// What does not fit, and where; then nothing was changed.
+    /// The part that does not fit, and where; nothing is changed.
     pub fn set(&self, value: Value<'_>) -> Result<()> {
         self.check_alive()?;
         let mut edit = Edit { builder: Builder::new(Some(self.buffer().clone())), steps: Vec::new(), links: Vec::new() };

@@ -1,4 +1,4 @@
-//! What can go wrong with types, buffers and objects, as data.
+//! Errors of types, buffers and objects, as data.
 
 use parloop_device::{DType, DeviceError};
 use parloop_kernel::KernelError;

@@ -48,13 +48,13 @@ impl Allocation {
         self.freed.store(true, Ordering::Release);
     }
 
-    /// Whether its memory was freed by hand.
+    /// Whether its memory was freed explicitly.
     #[inline]
     pub fn is_freed(&self) -> bool {
         self.freed.load(Ordering::Acquire)
     }
 
-    /// Whether the reference at this offset of the buffer was made to refer to the object at `target`, which was freed by hand since.
+    /// Whether the reference at this offset of the buffer was made to refer to the object at `target`, which was freed explicitly since.
     pub(crate) fn refers_to_freed(&self, slot: usize, target: usize) -> bool {
         let Ok(referred) = self.referred.lock() else { return false };
         referred

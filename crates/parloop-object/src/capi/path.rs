@@ -1,4 +1,4 @@
-//! The paths from a class: every way through its fields, the items of its arrays and what its references refer to.
+//! The paths from a class: through its fields, the items of its arrays and the targets of its references.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(super) enum PathSegment {
     Follow,
 }
 
-/// A way from an object of a class to a part of it.
+/// A path from an object of a class to a part of it.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
     pub(super) steps: Vec<PathSegment>,

@@ -1,4 +1,4 @@
-//! The way along a path, in C: offsets that do not depend on values are added up, and each hop that does is one load.
+//! Walks along a path, in C: offsets that do not depend on values are added up, and each hop that does is one load.
 //!
 //! A dynamic array begins where an offset, a reference or the object itself leads, or at a constant distance from there, so that its
 //! header words are at constant distances from the pointer `at`.
