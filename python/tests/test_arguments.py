@@ -229,7 +229,7 @@ def test_text_is_refused_where_it_could_be_written_or_is_no_text(ctx):
 
 
 def test_text_with_a_zero_inside_is_refused(ctx):
-    with pytest.raises(ValueError, match="cannot hold a NUL character"):
+    with pytest.raises(ValueError, match="cannot contain a NUL character"):
         ctx.compile(TEXT).text("a\0b", np.zeros(4, np.uint8))
 
 
@@ -488,7 +488,7 @@ def test_complex_numbers_lie_at_multiples_of_one_part():
         assert x.tolist() == [4 + 4j, 8, 12j]
         knl = lp.make_kernel("{[i]: 0 <= i < 3}", "out[i] = 2*a[i]")
         assert knl(cpu, a=x)[1][0].tolist() == [8 + 8j, 16, 24j]
-    with pytest.raises(pl.ArgumentValueError, match="odd address"):
+    with pytest.raises(pl.ArgumentValueError, match="not aligned to its element type"):
         twice(room[2:26].view(np.complex64), 3)
 
 
@@ -550,8 +550,8 @@ def test_elements_at_odd_addresses_are_refused_on_a_cpu_and_copied_elsewhere(ctx
         for given in (x, OnlyInterface(x), ctx.array(x)):
             message = words(lambda given=given: add(given, y, 3), ValueError)
             assert message == (
-                "argument `x` of kernel `add` is declared `const double *`, but the array starts at an odd address, between two "
-                "elements of its type; pass a copy"
+                "argument `x` of kernel `add` is declared `const double *`, but the array is not aligned to its element type; "
+                "pass a copy"
             )
         assert not y.any()
     else:

@@ -104,7 +104,7 @@ def test_kernels_are_made_by_compile_only():
     for cls in (pl.CompiledKernel, pl.BoundKernel):
         with pytest.raises(TypeError):
             cls()
-        with pytest.raises(TypeError, match="kernels are made by Context.compile and by bind"):
+        with pytest.raises(TypeError, match="kernels are created by Context.compile and bind"):
             cls(object())
 
 

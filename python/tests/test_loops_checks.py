@@ -60,7 +60,7 @@ REPEATED = np.array([3, 1, 7, 5, 0, 2, 1, 4], np.int32)
 def test_an_order_that_the_data_decides_warns_once(cpu, tag):
     knl = update(tag)
     message = (
-        "order(update): instances of `put` may touch the same elements of `x` in another order along `i`; that depends on the data: "
+        "order(update): instances of `put` may touch the same elements of `x` in another order along `i`; this depends on the data: "
         "call it with checked=True to find out"
     )
     with pytest.warns(lp.LoopWarning, match=re.escape(message)) as caught:

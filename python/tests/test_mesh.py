@@ -772,7 +772,7 @@ def test_a_kernel_whose_types_options_decide_is_refused():
     data = op2.Dat(cells)
     op2.par_loop(op2.Kernel(source, "f"), cells, data(op2.WRITE))
     assert (data.data_ro == 1).all()
-    with pytest.raises(pl.SourceError, match="`f` uses the type `real`, which is defined in more than one way"):
+    with pytest.raises(pl.SourceError, match="`f` uses the type `real`, which has more than one definition"):
         op2.Kernel(source, "f", opts=["-Dreal=float"])
 
 

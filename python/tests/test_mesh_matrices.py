@@ -97,7 +97,7 @@ def test_products_are_those_of_numpy(context):
     y = op2.Dat(mesh.vertices)
     assert mat.mult(x, y, transposed=True) is y
     np.testing.assert_allclose(y.data_ro, expected.T @ x.data_ro, atol=1e-12)
-    with pytest.raises(pl.MeshError, match="is in the memory of what is multiplied"):
+    with pytest.raises(pl.MeshError, match="shares memory with the factor"):
         mat.mult(x, x)
     with pytest.raises(pl.MeshError, match="another dimension"):
         mat.mult(op2.Dat(mesh.vertices**2))
@@ -166,7 +166,7 @@ def test_systems_are_solved(context, method, preconditioner):
 def test_solvers_refuse_what_they_cannot_do():
     mesh, mat, _ = laplace(2)
     x, b = op2.Dat(mesh.vertices), op2.Dat(mesh.vertices, np.ones(mesh.vertices.size))
-    with pytest.raises(ValueError, match='unknown method "lu"; the methods are "cg" and "gmres"'):
+    with pytest.raises(ValueError, match='unknown method "lu"; use "cg" or "gmres"'):
         op2.solve(mat, x, b, "lu")
     with pytest.raises(pl.DataTypeError, match="solve takes a Mat or a MixedMat, not ndarray"):
         op2.solve(np.eye(2), x, b)
@@ -178,7 +178,7 @@ def test_solvers_refuse_what_they_cannot_do():
         with pytest.raises(pl.DataValueError, match="rtol and atol must be finite and non-negative"):
             op2.solve(mat, x, b, rtol=tolerance)
     whole = op2.Dat(mesh.vertices, np.ones(mesh.vertices.size, int), name="whole")
-    with pytest.raises(pl.DataValueError, match="matrix `laplace` cannot be multiplied with `whole`: it has another type"):
+    with pytest.raises(pl.DataValueError, match="matrix `laplace` cannot be multiplied with `whole`: it has a different type than the matrix"):
         op2.solve(mat, x, whole)
     with pytest.raises(pl.DataValueError, match="x and b share memory"):
         op2.solve(mat, op2.Dat(mesh.vertices, b.data), b)
@@ -200,7 +200,7 @@ def test_solvers_norms_and_inner_products_cannot_be_recorded(context):
 def test_a_product_into_the_memory_of_the_matrix_is_refused():
     mesh, mat, _ = laplace(2)
     inside = op2.Dat(mesh.vertices, mat.data.reshape(-1)[: mesh.vertices.size])
-    with pytest.raises(pl.DataValueError, match="it is in the memory of the matrix"):
+    with pytest.raises(pl.DataValueError, match="it shares memory with the matrix"):
         mat.mult(op2.Dat(mesh.vertices), inside)
 
 
@@ -271,7 +271,7 @@ def test_entries_keep_their_numbers():
         (float, lambda m: m.addto_values([0], [0.5], [1.0]), pl.IndexTypeError, "columns of matrix `mat` must be given by integer index, not float64"),
         (float, lambda m: m.set_values([np.uint64(2**64 - 1)], [0], [1.0]), pl.IndexValueError, "rows of matrix `mat` have no index 18446744073709551615"),
         (float, lambda m: m.set_local_diagonal_entries([False, False, True]), pl.IndexTypeError,
-         r"rows of matrix `mat` are given by their numbers, not by truth values; np.flatnonzero\(mask\) has the numbers of a mask"),
+         r"rows of matrix `mat` must be given by index, not by a boolean mask; use np.flatnonzero\(mask\)"),
         (float, lambda m: m.zero_rows([1.7]), pl.IndexTypeError, "rows of matrix `mat` must be given by integer index, not float64"),
         (float, lambda m: m.set_local_diagonal_entries(op2.Set(7, "other")(1, 2)), pl.IndexValueError,
          "the rows of matrix `mat` are on set `nodes`, but the subset is of set `other`"),

@@ -206,16 +206,16 @@ def test_a_nest_has_the_blocks_that_there_are():
     assert grid.handle is nest
     block = grid[0, 0].handle
     block.axpy(1.0, block.duplicate(copy=True))
-    with pytest.raises(pl.DataValueError, match="PETSc gave its matrix other memory"):
+    with pytest.raises(pl.DataValueError, match="PETSc changed the memory or the sparsity of its matrix"):
         grid.handle  # noqa: B018 - it raises
     grid[0, 0].data[...] = 7
     x, y = grid.handle.createVecs()
     x.set(1)
     grid.handle.mult(x, y)
     assert np.allclose(y.array_r, grid.values.sum(axis=1))
-    for change, found in ((lambda h: h.transpose(), "its matrix other memory"), (lambda h: h.convert("aij"), "its nest other blocks or another type")):
+    for change, found in ((lambda h: h.transpose(), "the memory or the sparsity of its matrix"), (lambda h: h.convert("aij"), "the blocks or the type of its nest")):
         change(grid.handle)
-        with pytest.raises(pl.DataValueError, match=f"the handle of `mixed_mat.*` was requested, but PETSc gave {found}"):
+        with pytest.raises(pl.DataValueError, match=f"the handle of `mixed_mat.*` was requested, but PETSc changed {found}"):
             grid.handle  # noqa: B018 - it raises
         assert grid.handle.getType() == "nest", "one error for all blocks"
         grid.handle.mult(x, y)

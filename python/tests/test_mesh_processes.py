@@ -285,7 +285,7 @@ def test_processes_with_different_meshes_or_loops_are_told(tmp_path):
     first, second = line(), line()
     early = op2.ParLoop(add, first[0], first[2](op2.INC, first[1]))
     op2.distribute(first[0], [0, 0, 1, 1])
-    refused(pl.DeviceError, "was distributed over processes; make loops", early)
+    refused(pl.DeviceError, "was distributed over processes; create loops", early)
     op2.par_loop(add, first[0], first[2](op2.INC, first[1]))
     op2.par_loop(add, second[0], second[2](op2.INC, second[1]))
     assert first[2].gather().tolist() == second[2].data_ro.tolist() == numbers.tolist() == [1, 3, 4, 5, 5]

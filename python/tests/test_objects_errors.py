@@ -168,7 +168,7 @@ def test_a_place_that_does_not_exist_is_refused(ctx):
     assert message(lambda: make(_buffer=buffer, _context=other), ValueError) == f"Mismatched buffer ({buffer!r}) and context ({other!r}): give one of them"
     assert message(lambda: make(_buffer=3), TypeError) == "_buffer must be a Buffer, not 3"
     assert message(lambda: make(_context=3), TypeError) == "a context needs a device name, a Device, a Stream or a pyopencl queue, not int"
-    assert message(lambda: make(_buffer=buffer, _offset="there"), ValueError) == '_offset is "aligned", "packed" or a number, not there'
+    assert message(lambda: make(_buffer=buffer, _offset="there"), ValueError) == '_offset must be "aligned", "packed" or a number, not there'
     assert message(lambda: make(_buffer=buffer, _offset=-8), pl.MemoryRangeError) == "offset -8 is before the start of the buffer"
     assert message(lambda: make(_buffer=buffer, _offset=90), pl.MemoryRangeError) == "an object of 16 bytes at 90 does not fit into a buffer of 100 bytes"
     assert message(lambda: make(_buffer=buffer, _offset=2**63 - 1), pl.MemoryRangeError).startswith("an object of 16 bytes at ")

@@ -167,7 +167,7 @@ def test_objects_that_do_not_fit_are_refused_and_unchanged(ctx, k):
     )
     assert words(lambda: k.scale(c=other(_context=ctx), by=1.0), TypeError) == (
         "argument `c` of kernel `scale` is declared `Cells`, but an object of class `Cells` was given; it is another class of that name; add the kernel "
-        "again with the present one"
+        "again with the current one"
     )
     assert words(lambda: k.raw(a=item, n=3), TypeError) == "argument `a` of kernel `raw` is declared `double *`, but an object of class `Cells` was given"
     assert words(lambda: k.raw(a=xo.Float32[:](3, _context=ctx), n=3), TypeError) == (

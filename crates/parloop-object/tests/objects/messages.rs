@@ -30,7 +30,7 @@ fn types_that_cannot_be_are_told() {
     let half = ArrayType::named("Half", I8, vec![Some((1 << 59) + 8)], vec![0]).unwrap();
     let halves = vec![("a".to_owned(), half.clone()), ("b".to_owned(), half)];
     assert_eq!(message(StructType::with_fields("S", halves)), "struct `S` is too large to address");
-    assert_eq!(message(Type::fixed_string(0)), "a string of 0 bytes was requested; 1 to 2^60 are possible");
+    assert_eq!(message(Type::fixed_string(0)), "a string of 0 bytes was requested; a string must have 1 to 2^60");
     let drift = structure("Drift", &[]);
     assert_eq!(message(UnionType::with_members("U", vec![drift.clone(), drift.clone()])), "union reference `U` has two members `Drift`");
     assert_eq!(
