@@ -106,7 +106,7 @@ def test_sources_that_cannot_be_read_are_named(ctx, tmp_path):
         ("GPUKERN struct S k(int a) {}", "<source>:1: `k` returns `struct S`, which is not a scalar type"),
         ("GPUKERN void k(void (*f)(int)) {}", "<source>:1: parameter `arg0` of `k` is neither a scalar nor a pointer"),
         ("GPUKERN void k(int n) {\nVECTORIZE_OVER(i, n)\nVECTORIZE_OVER(j, n) END_VECTORIZE END_VECTORIZE }",
-         "<source>:3: VECTORIZE_OVER is nested in another; write the inner loop as a plain `for`"),
+         "<source>:3: VECTORIZE_OVER is nested inside another; write the inner loop as a plain `for`"),
         ("\n\n//vectorize_over i\n", "<source>:3: `//vectorize_over` takes an index and a count, not `i`"),
         ("//include_file nowhere.h for_context cpu_serial opencl cuda\n",
          "<source>:1: `//include_file`: nowhere.h was not found; add its folder to the include folders"),

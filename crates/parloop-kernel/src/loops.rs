@@ -29,10 +29,10 @@ pub(crate) fn check_loops(root: Node, masked: &Masked) -> Result<Vec<Edit>, Mist
             None if next < masked.text.len() && parent_function(root, mark.at) == parent_function(root, next) => {
                 let has_branches = Pieces::of(&masked.text[mark.body..next]).any(|piece| piece.kind == PieceKind::Directive);
                 let reason = if has_branches {
-                    "VECTORIZE_OVER is nested in another, or each is in a branch of the preprocessor; write the inner loop as a plain `for`, \
+                    "VECTORIZE_OVER is nested inside another, or each is in a branch of the preprocessor; write the inner loop as a plain `for`, \
                      or one VECTORIZE_OVER for all branches"
                 } else {
-                    "VECTORIZE_OVER is nested in another; write the inner loop as a plain `for`"
+                    "VECTORIZE_OVER is nested inside another; write the inner loop as a plain `for`"
                 };
                 let reason = reason.into();
                 return Err(Mistake { at: next, reason });
@@ -296,10 +296,10 @@ mod tests {
             ),
             (
                 "#define FIN x[i] += 1; END_VECTORIZE\nGPUKERN void f(double *x, int n) { VECTORIZE_OVER(i, n) if (i) return; FIN }",
-                "does something before",
+                "has code before END_VECTORIZE",
             ),
             ("GPUKERN void f(int n) { VECTORIZE_OVER(i, n) g(i); }", "this VECTORIZE_OVER has no END_VECTORIZE"),
-            ("GPUKERN void f(int n) { VECTORIZE_OVER(i, n) if (i) ret\\\nurn; END_VECTORIZE }", "continues a word"),
+            ("GPUKERN void f(int n) { VECTORIZE_OVER(i, n) if (i) ret\\\nurn; END_VECTORIZE }", "splits a word"),
         ] {
             let error = parsed(text, Language::C).unwrap_err().to_string();
             assert!(error.contains(told), "{error}");

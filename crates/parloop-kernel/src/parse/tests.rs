@@ -228,7 +228,7 @@ fn a_return_ends_its_iteration() {
 fn a_loop_inside_another_is_an_error_at_its_line() {
     let text = "#line 1 \"k.c\"\nGPUKERN void k(int n) {\nVECTORIZE_OVER(i, n)\n VECTORIZE_OVER(j, n) END_VECTORIZE END_VECTORIZE }";
     let error = parse(text, DeviceKind::OpenCl).unwrap_err();
-    assert_eq!(error.to_string(), "k.c:3: VECTORIZE_OVER is nested in another; write the inner loop as a plain `for`");
+    assert_eq!(error.to_string(), "k.c:3: VECTORIZE_OVER is nested inside another; write the inner loop as a plain `for`");
 }
 
 #[test]

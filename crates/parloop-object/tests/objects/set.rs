@@ -115,7 +115,7 @@ fn what_does_not_fit_is_an_error_and_changes_no_byte() {
         (0, 128.into(), "All.small: 128 does not fit into int8"),
         (0, 1.5.into(), "All.small: 1.5 does not fit into int8"),
         (0, f64::NAN.into(), "All.small: NaN does not fit into int8"),
-        (0, "one".into(), "All.small is of type Int8, but the text \"one\" was given"),
+        (0, "one".into(), "All.small has type Int8, but the text \"one\" was given"),
         (1, Value::Null, "All.number has type Float64, but null was given"),
         (1, parloop_device::Complex64::new(1.0, 0.0).into(), "All.number: 1+0i does not fit into float64"),
         (2, [1i64, 2].as_slice().into(), "All.fixed has shape (3), but the value has shape (2)"),
