@@ -1,22 +1,22 @@
 # make demo   build the package into .venv and show what it does on every device found, then a flow around an airfoil and Poisson's equation
 # make test   set up what the tests need and run the Rust and Python tests
-# make fuzz   random chains of transformations on random kernels: CASES=20000 FIRST=0 (the first seed) REFUSED=50 (print so many refused ones)
-# make bench  measure us and our peers in one run and print ratios
+# make fuzz   random chains of transformations on random kernels: CASES=20000 FIRST=0 (the first seed) REFUSED=50 (how many refused chains to print)
+# make bench  benchmark Parloop and other packages in one run and print ratios
 # make torture  1,000 rounds of processes that are killed and files that are damaged, on one compile cache; some minutes
-# make interleavings  locks, turns and threads in every order of their steps with few preemptions: MORE=1 (as many more as in the tests)
+# make interleavings  model-check locks and threads in every interleaving with few preemptions: MORE=1 (more preemptions than in the tests)
 # make memcheck  valgrind over the Rust tests of devices, objects and kernels; long
-# make leaks  100,000 of everything, made and dropped: the memory is where it was; some minutes
+# make leaks  create and drop 100,000 of everything and check that memory does not grow; some minutes
 # make docs   the documentation site in docs/_build/html, its pictures made by its own examples; warnings are errors
-# make wheel  one abi3 wheel for manylinux_2_28 in dist/, tried on every Python from 3.10 to 3.13 that is here
+# make wheel  one abi3 wheel for manylinux_2_28 in dist/, tried on every installed Python from 3.10 to 3.13
 # make sdist  the sources of the Python package in dist/; TRY=1 installs them into an environment of their own, which compiles them
-# make crates  package every crate that is published, in the order of their dependencies, as crates.io would get it; UPLOAD=1 publishes
+# make crates  package every crate that is published, in the order of their dependencies; UPLOAD=1 publishes
 
 SHELL := /bin/bash
 PYTHON ?= $(shell for v in 3.12 3.13 3.11 3.10; do p=$$(command -v python$$v) && $$p -c '' 2>/dev/null && echo $$p && break; done || true)
 ifeq ($(PYTHON),)
 PYTHON := python3
 endif
-# CI builds the package as the wheel is built, so that it is compiled once.
+# CI builds the package with the wheel profile, so it is compiled once.
 PROFILE ?= release
 # Wheels are compiled and linked by zig, for an older glibc than that of this machine. The flag of rustc counts for the package alone, so
 # that all other crates are shared with builds without it.
@@ -128,7 +128,7 @@ $(VENV)/.wheels: $(VENV)/.tools
 	$(BIN)/pip install --quiet --disable-pip-version-check ziglang auditwheel
 	touch $@
 
-# Python files are used where they are; the package is built again when Rust changes.
+# Python files are used in place; the package is rebuilt when Rust changes.
 $(VENV)/.package: $(VENV)/.tools $(if $(LINK),$(VENV)/.wheels) $(SOURCES)
 	@echo "building parloop with profile $(PROFILE)"
 	$(WITH_ZIG) $(BIN)/maturin develop --locked --profile $(PROFILE) $(LINK)

@@ -13,12 +13,12 @@ GPUKERN void axpy(const double a, GPUGLMEM const double *x, GPUGLMEM double *y, 
     END_VECTORIZE
 }""")
 
-# Arrays of the host: used in place on a CPU, copied there and back on a GPU.
+# Host arrays: used in place on a CPU, copied there and back on a GPU.
 x, y = np.arange(1e6), np.ones(1_000_000)
 prog.axpy(a=2.0, x=x, y=y, n=x.size)
 assert np.array_equal(y, 1 + 2 * x)
 
-# Arrays of the device, and a call that is checked once and repeated at almost no cost.
+# Device arrays, and a call that is checked once and repeated at almost no cost.
 dx, dy = ctx.array(x), ctx.zeros(x.size)
 step = prog.axpy.bind(a=0.5, x=dx, y=dy, n=x.size)
 for _ in range(4):

@@ -6,7 +6,7 @@ import numpy as np
 import parloop as pl
 import parloop.loops as lp
 
-# The name `sin` is one function; each type that it is called with gets an entry of its own.
+# The name `sin` is one function; each argument type gets its own entry.
 knl = lp.make_kernel("{[i]: 0<=i<n}", "y[i] = sin(x[i])\nv[i] = sin(u[i])")
 assert "sin" in knl.scoped_functions
 knl = lp.add_dtypes(knl, {"x": np.float64, "u": np.float32})

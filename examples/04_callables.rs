@@ -15,7 +15,7 @@ fn main() -> Result<(), LoopError> {
     blas()
 }
 
-/// The name `sin` is one function; each type that it is called with gets an entry of its own.
+/// The name `sin` is one function; each argument type gets its own entry.
 fn sine_at_two_types() -> Result<(), LoopError> {
     let program = KernelBuilder::new()
         .domain("{[i]: 0<=i<n}")

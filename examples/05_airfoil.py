@@ -184,7 +184,7 @@ class Airfoil:
         return (float(np.float32(1.4)) - 1.0) * (energy - 0.5 * (along**2 + up**2) / density)
 
 
-# What is known: residuals of the mesh with 720,000 cells are published, those of the small ones are of a program in plain C.
+# Reference values: residuals of the mesh with 720,000 cells are published, those of the small ones are of a program in plain C.
 
 SIZES = {"small": (40, 60), "medium": (100, 150), "large": (400, 600)}
 KNOWN = {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What the tests of the OpenCL and HIP backends run on where there is no GPU: PoCL, and AMD's runtime compiler, from Debian's
 # packages; OpenBLAS, which a kernel of the loop compiler's tests calls; and two kinds of MPI for the tests of several
-# processes. Installed when missing and when we may; with CI=true a missing one is a failure, otherwise its tests are skipped.
+# processes. Installed if missing and permitted; with CI=true a missing one is a failure, otherwise its tests are skipped.
 set -u
 packages=()
 has() { ldconfig -p 2>/dev/null | grep -q "$1"; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # valgrind's memcheck over the Rust tests of devices, objects and kernels: `bash scripts/memcheck.sh [CRATE…]`. Prints a line for each
-# test binary and ends with 1 where memory was misused. Kernels are compiled without AVX-512, which valgrind does not know; tests of OpenCL,
-# whose compiler uses it, those that limit or use up the addresses of their process, and one that wants to see two threads at once are left
+# test binary and exits with 1 if memory was misused. Kernels are compiled without AVX-512, which valgrind does not support; tests of OpenCL,
+# whose compiler uses it, those that limit or use up the addresses of their process, and one that needs two concurrent threads are left
 # out. A binary may take MEMCHECK_S seconds (900).
 set -u
 crates=("$@")

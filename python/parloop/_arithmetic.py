@@ -40,7 +40,7 @@ _COMPARISONS = {
     "greater_equal": operator.ge,
 }
 
-#: The other operand: an array of the same device, an array of the host, or a single value of Python's or NumPy's.
+#: The other operand: an array of the same device, an array of the host, or a Python or NumPy scalar.
 Other: TypeAlias = "Array | np.ndarray[Any, Any] | bool | int | float | complex | np.generic[Any]"
 
 
@@ -119,7 +119,7 @@ def aligned(x: Array) -> Array:
 
 
 def binary(name: str, x: Array, other: Any, reflected: bool) -> Any:
-    """`x op other`, or `other op x`; NotImplemented for what is neither a number nor an array. A result without axes is a scalar of NumPy's."""
+    """`x op other`, or `other op x`; NotImplemented for what is neither a number nor an array. A result without axes is a NumPy scalar."""
     out = combined(name, x, other, reflected)
     return out if out is NotImplemented else scalar_or_array(out)
 
@@ -206,7 +206,7 @@ def _types(name: str, first: Other, second: Other) -> tuple[np.dtype[Any], tuple
 
 
 def _constant_comparison(name: str, first: Other, second: Other) -> np.generic[Any] | None:
-    """The result for every element where an integer of Python's is out of the range of the array's type."""
+    """The result for every element where a Python integer is out of the range of the array's type."""
     if name not in _COMPARISONS:
         return None
     for own, other in ((first, second), (second, first)):
@@ -247,7 +247,7 @@ def single_of_half(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def unary(name: str, x: Array) -> Any:
-    """NumPy's function of that name; a result without axes is a scalar of NumPy's."""
+    """NumPy's function of that name; a result without axes is a NumPy scalar."""
     return scalar_or_array(mapped(name, x))
 
 
@@ -272,7 +272,7 @@ _REDUCTIONS = {"sum": "add", "prod": "multiply", "min": "minimum", "max": "maxim
 
 
 def reduce(name: str, x: Array, axis: Any, dtype: Any, keepdims: bool) -> Any:
-    """NumPy's method of that name; a result without axes is a scalar of NumPy's."""
+    """NumPy's method of that name; a result without axes is a NumPy scalar."""
     return scalar_or_array(reduced(name, x, axis, dtype, keepdims))
 
 
@@ -321,7 +321,7 @@ def dot(x: Array, other: Any) -> Any:
 
 
 def matmul(x: Array, other: Any, reflected: bool) -> Any:
-    """`x @ other`, or `other @ x`; NotImplemented for what is not an array. A result without axes is a scalar of NumPy's."""
+    """`x @ other`, or `other @ x`; NotImplemented for what is not an array. A result without axes is a NumPy scalar."""
     out = matrix_product(x, other, reflected)
     return out if out is NotImplemented else scalar_or_array(out)
 

@@ -1,7 +1,7 @@
 """Kernels over the elements of arrays on a GPU: their text, their compilation, and their launch.
 
 A kernel is made for an operation, the types of its operands and the number of axes; lengths, strides and single values are arguments.
-Axes that follow each other in all operands are one axis, so that most kernels have one.
+Axes that are adjacent in all operands are merged, so most kernels have one axis.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from . import _functions, _operations
 from ._operations import C_TYPES, Operation, convert, is_complex, real_of
 from ._parloop import Array, CompiledKernel, Context, Device
 
-#: An operand: an array of the device, or a single value of NumPy's.
+#: An operand: an array of the device, or a NumPy scalar.
 Operand: TypeAlias = "Array | np.generic[Any]"
 
 

@@ -18,7 +18,7 @@ from ._parloop import Array, _dense_order, _dense_strides
 # selection ------------------------------------------------------------------------------------------------------------------------
 
 def _host_index(index: Any) -> Any:
-    """An index of NumPy's: arrays of a device are copied to the host."""
+    """A NumPy index: arrays of a device are copied to the host."""
     if isinstance(index, Array):
         return index.numpy()
     if isinstance(index, tuple):
@@ -211,7 +211,7 @@ def reshape(x: Array, shape: tuple[Any, ...], order: str = "C") -> Array:
 
 
 def _complete(shape: tuple[int, ...], size: int) -> tuple[int, ...] | None:
-    """The shape with the length that was left open; None where there is none."""
+    """The shape with the open length filled in; None if it cannot be determined."""
     known = int(np.prod([length for length in shape if length != -1], dtype=object))
     if shape.count(-1) == 1 and known > 0 and size % known == 0:
         return tuple(size // known if length == -1 else length for length in shape)
@@ -241,7 +241,7 @@ def _reshaped(x: Array, wanted: tuple[int, ...]) -> Sequence[int] | None:
 
 
 def item(x: Array, index: tuple[Any, ...]) -> Any:
-    """One element as a number of Python's."""
+    """One element as a Python number."""
     if not index:
         if x.size != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")

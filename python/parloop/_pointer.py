@@ -69,7 +69,7 @@ class Pointer(int):
             raise ValueError("the pointer is null")
         which = operator.index(index)
         if self.count is not None and not 0 <= which < self.count:
-            raise IndexError(f"the pointer leads to {self.count} elements; there is no element {which}")
+            raise IndexError(f"the pointer refers to {self.count} elements; element {which} does not exist")
         place = int(self) + which * self.dtype.itemsize
         element = (ctypes.c_char * self.dtype.itemsize).from_address(place)
         return np.frombuffer(memoryview(element), self.dtype)[0].item()

@@ -157,7 +157,7 @@ def _parts(x: Array, index: Any) -> tuple[list[_Axis], int, bool]:
             continue
         if isinstance(item, Array) and item.dtype == np.bool_:
             if item.shape != x.shape[axis : axis + item.ndim]:
-                raise IndexError(f"a mask of shape {item.shape} does not fit the axes of shape {x.shape[axis : axis + item.ndim]}")
+                raise IndexError(f"a mask of shape {item.shape} does not match the axes of shape {x.shape[axis : axis + item.ndim]}")
             if item.ndim == 0:
                 parts.append(_Axis(1, 0, flagged(item.reshape(1))))
             for by in nonzero(item):
@@ -173,7 +173,7 @@ def _parts(x: Array, index: Any) -> tuple[list[_Axis], int, bool]:
             continue
         distinct = distinct and item.ndim == 0
         if item.dtype.kind not in "iu":
-            raise IndexError(f"an index is an array of integers or truth values, not of {item.dtype.name}")
+            raise IndexError(f"an index must be an array of integers or booleans, not of {item.dtype.name}")
         parts.append(_Axis(length, stride, item if item.dtype == _INT64 else _as_places(item)))
     return parts, offset, distinct
 

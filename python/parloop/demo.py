@@ -74,7 +74,7 @@ def measure(device: pl.Device, say: Callable[[str], None]) -> list[Row]:
     y = ctx.zeros(n)
     prog.axpy(a=0.5, x=x, y=y, n=n)
     if not np.allclose(y.numpy(), 0.5 * host, rtol=1e-15):
-        raise SystemExit(f"{device.name}: axpy gives wrong numbers")
+        raise SystemExit(f"{device.name}: axpy gives wrong results")
     axpy = seconds(ctx, prog.axpy.bind(a=0.5, x=x, y=y, n=n))
 
     m = n if is_gpu else n // 16
@@ -86,7 +86,7 @@ def measure(device: pl.Device, say: Callable[[str], None]) -> list[Row]:
         expected *= 0.999
         expected += 0.001
     if not np.allclose(y.numpy()[checked], expected, rtol=1e-12):
-        raise SystemExit(f"{device.name}: iterate gives wrong numbers")
+        raise SystemExit(f"{device.name}: iterate gives wrong results")
     iterate = seconds(ctx, prog.iterate.bind(x=x, y=y, n=m))
     return [
         (device.name, device.model, "axpy", axpy, f"{24 * n / axpy / 1e9:.1f} GB/s", 24 * n / axpy / bandwidth),
@@ -115,8 +115,8 @@ def main() -> None:
             rows += measure(device, lambda text: steps.update(note=text))
     print()
     print(table(rows))
-    print("\nThe copy is a kernel of its own; an update in place can be faster than it, so that shares over 100 % occur.")
-    print("Every result was checked against NumPy. `parloop doctor` says how to get more devices.")
+    print("\nThe copy is a separate kernel; an in-place update can be faster, so shares above 100 % are possible.")
+    print("Every result was checked against NumPy. Run `parloop doctor` to see how to enable more devices.")
 
 
 if __name__ == "__main__":

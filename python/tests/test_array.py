@@ -50,7 +50,7 @@ def test_copy_means_the_same_on_every_device(ctx, is_cpu):
     apart = ctx.array(shared, copy=True)
     apart[2] = 5
     assert shared[2] == 7
-    needed = f"a copy is needed to use these values on device `{ctx.device.name}`, and copy=False does not allow it"
+    needed = f"these values cannot be used on device `{ctx.device.name}` without a copy, but copy=False was given"
     refused = [([1.0], None), (values, "float32"), (shared, "float32")] + ([] if is_cpu else [(values, None)])
     for given, dtype in refused:
         with pytest.raises(ValueError) as caught:
@@ -95,7 +95,7 @@ def test_elements_that_no_kernel_takes_are_refused(ctx, values):
 
 
 def test_dtypes_that_no_kernel_takes_are_refused(ctx):
-    with pytest.raises(TypeError, match="dtype float16 is not supported; the types are bool, int8, "):
+    with pytest.raises(TypeError, match="dtype float16 is not supported; use one of bool, int8, "):
         ctx.zeros(3, "float16")
     with pytest.raises(TypeError):
         ctx.zeros(3, "no such type")
@@ -113,7 +113,7 @@ def test_zeros_are_zero_and_empty_has_its_shape(ctx):
 
 @pytest.mark.parametrize("shape", [-1, (2, -1), 1.5, "3", None, (None,)])
 def test_what_is_no_shape_is_refused(ctx, shape):
-    with pytest.raises(TypeError, match="a shape is an integer or a tuple of them, none negative"):
+    with pytest.raises(TypeError, match="a shape must be a non-negative integer or a tuple of them"):
         ctx.zeros(shape)
 
 
@@ -201,8 +201,8 @@ def test_indices_out_of_range_are_named(ctx):
     for index, words in (
         (3, "index 3 is out of range for axis 0 with 3 elements"),
         ((0, -5), "index -5 is out of range for axis 1 with 4 elements"),
-        ((0, 0, 0), "too many indices: the array has 2 axes, 3 were indexed"),
-        ((..., ...), "an index can have one `...` only"),
+        ((0, 0, 0), "too many indices: the array has 2 axes, but 3 were indexed"),
+        ((..., ...), "an index can have only one `...`"),
     ):
         with pytest.raises(IndexError) as caught:
             x[index]
@@ -213,7 +213,7 @@ def test_indices_out_of_range_are_named(ctx):
 
 @pytest.mark.parametrize(("index", "kind"), [(1.0, "float"), ("a", "str"), ((0, 1j), "complex"), (np.float64(1), "float64")])
 def test_other_indices_are_refused(ctx, index, kind):
-    words = f"an index is an integer, a slice, `...`, None, or an array of integers or truth values, not {kind}"
+    words = f"an index must be an integer, a slice, `...`, None, or an array of integers or booleans, not {kind}"
     x = ctx.zeros((3, 4))
     with pytest.raises(TypeError) as caught:
         x[index]
@@ -297,7 +297,7 @@ def test_the_array_method_heeds_dtype_and_copy(ctx, is_cpu):
         with pytest.raises(ValueError):
             x.__array__(np.dtype("int32"), copy=False)
     else:
-        with pytest.raises(ValueError, match="the array is on a GPU: it cannot be had without a copy"):
+        with pytest.raises(ValueError, match="the array is on a GPU and cannot be converted without a copy"):
             x.__array__(copy=False)
 
 
@@ -336,7 +336,7 @@ def test_dlpack_is_versioned_where_the_consumer_knows_that(cpu):
         assert f'"{name}"' in repr(x.__dlpack__(**options))
     for stream in (None, -1):
         x.__dlpack__(stream=stream)
-    with pytest.raises(ValueError, match="^stream 1 was named, but cpu(:[13])? has no such stream; pass None$"):
+    with pytest.raises(ValueError, match="^stream 1 was given, but cpu(:[13])? has no such stream; pass None$"):
         x.__dlpack__(stream=1)
 
 
@@ -349,7 +349,7 @@ def test_dlpack_hands_on_what_is_read_only_and_copies_when_asked(ctx, is_cpu):
         theirs = np.from_dlpack(x)
         assert not theirs.flags.writeable and np.shares_memory(theirs, values)
         assert not ctx.array(Dlpack(x))._writeable
-        with pytest.raises(BufferError, match="^the array is read-only, which DLPack before 1.0 cannot say; ask for max_version=.1, 0. or pass a copy$"):
+        with pytest.raises(BufferError, match="^the array is read-only, which DLPack before 1.0 cannot express; request max_version=.1, 0. or pass a copy$"):
             x.__dlpack__()
         copy = np.from_dlpack(x, copy=True)
         assert copy.flags.writeable and not np.shares_memory(copy, values)
@@ -362,7 +362,7 @@ def test_dlpack_hands_on_what_is_read_only_and_copies_when_asked(ctx, is_cpu):
 
 
 class Dlpack:
-    """An array that offers itself through DLPack and nothing else, and what it was asked for."""
+    """An array that offers itself through DLPack and nothing else, and what it was requested."""
 
     def __init__(self, array):
         self.array, self.asked = array, []
@@ -434,7 +434,7 @@ def test_a_numpy_array_is_not_resized_while_its_memory_is_shared(cpu):
 
 def test_an_array_notices_that_the_numpy_array_behind_it_was_resized(cpu):
     prog = cpu.compile("GPUKERN void add(double *x, const int64_t n) { VECTORIZE_OVER(i, n) x[i] += 1; END_VECTORIZE }")
-    words = "the NumPy array whose memory this array shares was resized; make the array again with ctx.array(…)"
+    words = "the NumPy array whose memory this array shares was resized; create the array again with ctx.array(…)"
     for size in (0, 3, 10_000_000):
         host = np.arange(1000.0)
         array = cpu.array(host)

@@ -202,7 +202,7 @@ def test_a_cache_folder_that_is_a_symlink_is_not_used(counting, tmp_path):
     assert counting.run("1") == ("compiled", 1)
     assert not list((tmp_path / "target").iterdir())
     show = "import sys, parloop.__main__ as m; sys.argv = ['parloop', 'cache', 'info']; m.main()"
-    assert "is not a folder but a link or file" in run_python(show, env=counting.env)
+    assert "is a link or a file, not a folder" in run_python(show, env=counting.env)
 
 
 def test_a_cache_folder_of_someone_else_is_not_used(counting):

@@ -78,7 +78,7 @@ def test_loops_of_firedrake_are_run_again(device, capsys):
     opened(device)
     assert command([str(STORED), "--repeat", "1", "--device", device]) == 0
     out = capsys.readouterr().out
-    assert out.splitlines()[-1] == "11 loops, 0 with other numbers than the file"
+    assert out.splitlines()[-1] == "11 loops, 0 with results that differ from the file"
     assert "form00_cell_integral" in out and "form0_interior_facet_horiz_integral" in out
 
 
@@ -87,7 +87,7 @@ def test_other_numbers_are_told(written, tmp_path, capsys):
     outcomes = rerun(changed, "cpu:1", 1)
     assert [outcome.is_same for outcome in outcomes] == [False, False, True, True, True, True]
     assert command([str(changed), "--repeat", "1"]) == 1
-    assert capsys.readouterr().out.splitlines()[-1] == "6 loops, 2 with other numbers than the file"
+    assert capsys.readouterr().out.splitlines()[-1] == "6 loops, 2 with results that differ from the file"
 
 
 def test_a_loop_is_written_once_and_arrays_are_shared(tmp_path):
@@ -134,7 +134,7 @@ def first(text, name, **fields):
         (lambda text: text.pop("loops"), "capture.json: `loops` is not a list"),
         (lambda text: text["arrays"].pop(), "its members are not those that capture.json names: arrays/"),
         (lambda text: first(text, "arrays", dtype="|O"), "arrays[0]: `dtype` is not one of "),
-        (lambda text: first(text, "arrays", shape=[1]), "arrays[0]: arrays/0.npy has the shape"),
+        (lambda text: first(text, "arrays", shape=[1]), "arrays[0]: arrays/0.npy has shape"),
         (lambda text: first(text, "arrays", shape=[2**40]), "arrays[0]: arrays/0.npy has"),
         (lambda text: first(text, "arrays", shape=[-1]), "arrays[0]: `shape` has a negative length"),
         (lambda text: first(text, "sets", kind="heap"), "sets[0]: `kind` is not one of set, subset, extruded"),
@@ -147,8 +147,8 @@ def first(text, name, **fields):
         (lambda text: first(text, "loops", region="ABOVE"), "loops[0]: `region` is not one of ALL, ON_BOTTOM, ON_TOP, ON_INTERIOR_FACETS"),
         (lambda text: text["loops"][0]["args"][0].update(access="ADD"), "loops[0], args[0]: `access` is not one of READ, WRITE, RW, INC, MIN, MAX"),
         (lambda text: text["loops"][0]["args"][0].update(data=7), "loops[0], args[0]: `data` is 7, which is not a dat of the loop"),
-        (lambda text: text["loops"][3]["args"][0].update(maps=[0]), "loops[3], args[0]: `maps` is not two of maps"),
-        (lambda text: text["loops"][0]["data"][0].update(after=1), "loops[0], data[0]: `after` has another shape or type than `before`"),
+        (lambda text: text["loops"][3]["args"][0].update(maps=[0]), "loops[3], args[0]: `maps` is not a pair of maps"),
+        (lambda text: text["loops"][0]["data"][0].update(after=1), "loops[0], data[0]: `after` has a different shape or type than `before`"),
     ],
 )
 def test_a_text_that_is_not_that_of_a_capture_is_refused(written, tmp_path, change, message):
@@ -169,7 +169,7 @@ def test_members_that_are_not_arrays_are_refused(written, tmp_path):
         (lambda found: {**found, "arrays/0.npy": b"\x93NUMPY" + b"\0" * 200}, "arrays[0]: arrays/0.npy"),
         (lambda found: {**found, "arrays/0.npy": pickled + b"\0" * 200}, "arrays[0]: arrays/0.npy"),
         (lambda found: {name: data for name, data in found.items() if name != "capture.json"}, "it has no capture.json"),
-        (lambda found: {**found, "capture.json": b"\xff{"}, "capture.json is not a text in JSON"),
+        (lambda found: {**found, "capture.json": b"\xff{"}, "capture.json is not valid JSON"),
         (lambda found: {**found, "capture.json": b"[]"}, "capture.json is not an object"),
     ):
         with pytest.raises(CaptureError) as error:
@@ -205,5 +205,5 @@ def test_kernels_with_folders_of_their_own_are_left_out(tmp_path):
     with Writer(file) as writer:
         source = Source(loop.source.code, loop.source.name, (), (str(tmp_path),))
         run(writer, Loop(source, loop.set, loop.args))
-        assert writer.left_out == {"add": "its kernel includes files of folders that a capture does not have"}
+        assert writer.left_out == {"add": "its kernel includes files from folders that are not part of a capture"}
     assert rerun(file) == []

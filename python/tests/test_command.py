@@ -52,7 +52,7 @@ def test_the_doctor_says_where_libisl_is_and_how_to_get_it():
     found = [line for line in parloop("doctor").stdout.splitlines() if " libisl " in line]
     assert len(found) == 1 and found[0].startswith("✓ libisl") and "/" in found[0] and "isl" in found[0].split()[-1]
     result = parloop("doctor", PARLOOP_ISL="/nowhere/libisl.so")
-    assert "✗ libisl           not here: PARLOOP_ISL is `/nowhere/libisl.so`, but " in result.stdout
+    assert "✗ libisl           not found: PARLOOP_ISL is `/nowhere/libisl.so`, but " in result.stdout
     assert result.returncode == 0
 
 
@@ -66,7 +66,7 @@ def test_the_doctor_says_how_to_get_a_compiler_and_fails_without():
 def test_the_doctor_says_why_there_is_no_cache(tmp_path):
     (tmp_path / "file").write_text("")
     result = parloop("doctor", PARLOOP_CACHE_DIR=str(tmp_path / "file"))
-    assert "✗ compile cache    not here: " in result.stdout and "set PARLOOP_CACHE_DIR to a folder of your own" in result.stdout
+    assert "✗ compile cache    not here: " in result.stdout and "set PARLOOP_CACHE_DIR to a folder that you own" in result.stdout
 
 
 def test_the_cache_is_shown_and_emptied(tmp_path):
@@ -109,7 +109,7 @@ def test_help_and_version_are_no_mistakes():
 def test_an_unknown_variable_is_a_warning():
     result = parloop("cache", "path", PARLOOP_TYPO="1", PARLOOP_DEVICE="cpu", PARLOOP_LEAKS="10", PARLOOP_MPI_ERRORS="return")
     assert result.returncode == 0
-    assert "parloop: warning: the environment variable PARLOOP_TYPO is not known; it has no effect" in result.stderr
+    assert "parloop: warning: unknown environment variable PARLOOP_TYPO; it has no effect" in result.stderr
     assert "PARLOOP_DEVICE" not in result.stderr and "PARLOOP_LEAKS" not in result.stderr and "PARLOOP_MPI" not in result.stderr
     code = "import warnings; warnings.simplefilter('error'); import parloop"
     result = run_python(code, env={"PARLOOP_TYPO": "1"}, check=False)
@@ -145,4 +145,4 @@ def test_the_doctor_names_a_folder_that_pocl_cannot_write():
     line = next(line for line in result.stdout.splitlines() if "opencl devices" in line)
     if "PoCL" not in line:
         pytest.skip("another driver than PoCL has devices")
-    assert line.endswith("not here: the driver finds no device; PoCL cannot write to /dev/null/cache; set POCL_CACHE_DIR to a folder of your own")
+    assert line.endswith("not here: the driver found no device; PoCL cannot write to /dev/null/cache; set POCL_CACHE_DIR to a folder that you own")

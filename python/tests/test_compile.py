@@ -28,11 +28,11 @@ def names(message, file, line):
 
 def test_messages_name_the_users_line_and_show_it(ctx):
     lines = message_of(ctx, BROKEN).splitlines()
-    assert lines[0].startswith("the compiler ") and lines[0].endswith("refused the source:")
+    assert lines[0].startswith("the compiler ") and lines[0].endswith("rejected the source:")
     place = next(index for index, line in enumerate(lines) if "error" in line and "<source>" in line)
     assert "<source>:2:" in lines[place] or "<source>(2)" in lines[place]
     assert any("x[0] = nothing_of_that_name;" in line for line in lines[place + 1 : place + 3])
-    assert lines[-1].endswith('(save_source_as="FILE" keeps the full source that the compiler was given)')
+    assert lines[-1].endswith('(save_source_as="FILE" saves the full source passed to the compiler)')
 
 
 def test_the_first_line_of_gccs_message_is_the_compilers_own(in_new_process):
@@ -47,7 +47,7 @@ def test_the_first_line_of_gccs_message_is_the_compilers_own(in_new_process):
         env={"PARLOOP_CC": "gcc"},
     )
     first, second = printed.splitlines()[:2]
-    assert first.startswith("the compiler ") and first.endswith("/gcc refused the source:")
+    assert first.startswith("the compiler ") and first.endswith("/gcc rejected the source:")
     # GCC says first in which function it is.
     assert second.startswith("<source>: In function 'broken':") or second.startswith("<source>:2:12: error: 'nothing_of_that_name'")
     assert "<source>:2:12: error: 'nothing_of_that_name' undeclared" in printed
@@ -91,7 +91,7 @@ def test_sources_that_cannot_be_read_are_named(ctx, tmp_path):
     binary.write_bytes(b"\xff\xfe")
     assert f"source file {binary} could not be read" in message_of(ctx, binary, pl.SourceError)
     for wrong in (3, None, [3]):
-        with pytest.raises(TypeError, match="a source is text or a path, not"):
+        with pytest.raises(TypeError, match="a source must be text or a path, not"):
             ctx.compile(wrong)
     with pytest.raises(ValueError, match="no source was given"):
         ctx.compile([])
@@ -102,14 +102,14 @@ def test_sources_that_cannot_be_read_are_named(ctx, tmp_path):
     [
         ("\nGPUKERN void k(struct S s) {}", "<source>:2: parameter `s` of `k` has type `struct S`, which is neither a scalar type nor a pointer"),
         ("GPUKERN void k(int a, int a) {}", "<source>:1: `k` has two parameters `a`"),
-        ("GPUKERN void k(int a, ...) {}", "<source>:1: `k` takes any number of arguments"),
+        ("GPUKERN void k(int a, ...) {}", "<source>:1: `k` takes a variable number of arguments"),
         ("GPUKERN struct S k(int a) {}", "<source>:1: `k` returns `struct S`, which is not a scalar type"),
         ("GPUKERN void k(void (*f)(int)) {}", "<source>:1: parameter `arg0` of `k` is neither a scalar nor a pointer"),
         ("GPUKERN void k(int n) {\nVECTORIZE_OVER(i, n)\nVECTORIZE_OVER(j, n) END_VECTORIZE END_VECTORIZE }",
-         "<source>:3: VECTORIZE_OVER stands inside another; write the inner loop as a plain `for`"),
+         "<source>:3: VECTORIZE_OVER is nested inside another; write the inner loop as a plain `for`"),
         ("\n\n//vectorize_over i\n", "<source>:3: `//vectorize_over` takes an index and a count, not `i`"),
         ("//include_file nowhere.h for_context cpu_serial opencl cuda\n",
-         "<source>:1: `//include_file`: nowhere.h was not found; name its folder in the include folders"),
+         "<source>:1: `//include_file`: nowhere.h was not found; add its folder to the include folders"),
     ],
 )  # fmt: skip
 def test_a_mistake_that_we_see_first_is_named_at_its_line(ctx, source, message):
@@ -119,7 +119,7 @@ def test_a_mistake_that_we_see_first_is_named_at_its_line(ctx, source, message):
 @pytest.mark.parametrize("returned", ["double", "double *", "const char *"])
 def test_a_kernel_that_returns_something_is_for_a_cpu_only(gpu, returned):
     message = message_of(gpu, f"GPUKERN {returned}k(int a) {{ return 0; }}".replace("doublek", "double k"), pl.SourceError)
-    assert message == "<source>:1: kernel `k` returns a value, which only a CPU can do; write it through a pointer"
+    assert message == "<source>:1: kernel `k` returns a value, which is possible only on a CPU; write the result through a pointer"
 
 
 def test_a_header_that_is_not_there_is_named(ctx):
@@ -131,7 +131,7 @@ def test_headers_that_include_each_other_in_a_circle_are_an_error(ctx, tmp_path)
     (tmp_path / "a.h").write_text('#include "b.h"\n')
     (tmp_path / "b.h").write_text('#include "a.h"\n')
     message = message_of(ctx, '#include "a.h"\n', pl.SourceError, include=[tmp_path])
-    assert message.endswith("headers include each other more than 64 deep")
+    assert message.endswith("headers are nested more than 64 deep")
 
 
 def test_a_source_without_kernels_is_a_program_without_kernels(ctx):
@@ -195,7 +195,7 @@ def test_every_kernel_compiles_for_hip_without_a_gpu():
 
 
 def test_an_unknown_target_is_refused():
-    with pytest.raises(ValueError, match='a target is cpu, cuda or hip, not "metal"'):
+    with pytest.raises(ValueError, match='a target must be cpu, cuda or hip, not "metal"'):
         pl.compile_for("metal", "m1", kernels.AXPY)
 
 
@@ -269,8 +269,8 @@ def test_a_compiler_that_is_killed_is_reported_and_tried_again(tmp_path):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("exit 0\n", "failed: it reported success but left no output: No such file or directory (os error 2)"),
-        ("echo my words >&2; exit 3\n", "refused the source:\nmy words\n"),
+        ("exit 0\n", "failed: it reported success but wrote no output: No such file or directory (os error 2)"),
+        ("echo my words >&2; exit 3\n", "rejected the source:\nmy words\n"),
     ],
 )
 def test_a_compiler_that_does_nothing_or_refuses_is_reported(tmp_path, text, expected):
@@ -298,8 +298,8 @@ def test_the_message_for_an_unknown_device_lists_the_forms_of_names():
     with pytest.raises(pl.DeviceNotFoundError) as caught:
         pl.Device("gpu")
     assert str(caught.value) == (
-        "no device is called `gpu`: a name is `cpu`, `cpu:N` (N threads), `opencl`, `opencl:P.D` (platform, device), "
-        "`cuda:I` or `hip:I`; `parloop devices` lists those found here"
+        "unknown device `gpu`: valid names are `cpu`, `cpu:N` (N threads), `opencl`, `opencl:P.D` (platform, device), "
+        "`cuda:I` and `hip:I`; `parloop devices` lists the devices found"
     )
 
 
@@ -309,7 +309,7 @@ def test_a_device_number_that_is_not_there_lists_those_that_are():
         pl.Context("opencl:7.3")
     found = [device.name for device in pl.devices() if device.kind == "opencl"]
     verb = "is only" if len(found) == 1 else "are"
-    assert str(caught.value) == f"device `opencl:7.3` was not found: there {verb} {', '.join(found)}; `parloop doctor` says what is missing"
+    assert str(caught.value) == f"device `opencl:7.3` not found: there {verb} {', '.join(found)}; run `parloop doctor` to see what is missing"
 
 
 @pytest.mark.parametrize(("name", "kind", "library"), [("cuda:0", "cuda", "libcuda.so"), ("hip:0", "hip", "libamdhip64.so")])
@@ -356,11 +356,11 @@ def test_sources_that_are_nested_too_deep_are_an_error():
     for source, message in (
         (
             f"GPUKERN void f(double {'(' * 30_000}*y{')' * 30_000}) {{}}",
-            "<source>:1: a parameter of `f` is declared in more than 256 levels; name a part of its type",
+            "<source>:1: a parameter of `f` is declared with more than 256 levels; use a typedef for a part of its type",
         ),
         (
             "#if 1\n" * 100_000 + kernel + "#endif\n" * 100_000,
-            "<source>:500: conditional blocks are nested more than 500 deep, each `#elif` in the one before; split them",
+            "<source>:500: conditional blocks are nested more than 500 deep (each `#elif` is one level); split them",
         ),
     ):
         with pytest.raises(pl.SourceError) as caught:
@@ -390,7 +390,7 @@ GPUKERN void norms(const double *x, double *y, const int n) {
 
 def test_kernels_in_cpp_run_where_compilers_take_cpp(ctx):
     if ctx.device.kind == "opencl":
-        told = "opencl takes no kernels in C++; write the kernel in C, or run it on cpu, cuda or hip"
+        told = "opencl does not support kernels in C++; write the kernel in C, or run it on cpu, cuda or hip"
         assert message_of(ctx, CPP, cpp=True) == told
         return
     x, y = ctx.array(np.arange(-5.0, 6)), ctx.zeros(11)
@@ -491,7 +491,7 @@ def test_loops_that_macros_hide_cover_all_their_iterations(device):
 
 def test_a_function_that_cannot_be_called_says_why():
     program = pl.Context("cpu:1").compile("struct S { int a; };\nvoid f(struct S s) {}\nvoid g(double *x) {}")
-    with pytest.raises(pl.KernelNotFoundError, match="`f` cannot be called from outside: parameter `s` of `f`"):
+    with pytest.raises(pl.KernelNotFoundError, match="`f` cannot be called from the host: parameter `s` of `f`"):
         program.f
 
 
@@ -541,7 +541,7 @@ def test_a_count_is_computed_as_c_computes_it(ctx, count, ctype, n, expected):
 def test_an_array_is_refused_for_a_type_that_is_not_known(ctype):
     source = f"#include <time.h>\nenum colour {{ RED }}; typedef double row[2];\nGPUKERN void f({ctype} *x, int n) {{ }}"
     kernel = pl.Context("cpu:1").compile(source).f
-    with pytest.raises(pl.ArgumentError, match=r"what type that is was not found in the source; pass memory, as `array.memory`"):
+    with pytest.raises(pl.ArgumentError, match=r"its type was not found in the source; pass memory, such as `array.memory`"):
         kernel(np.zeros(4, np.int32), 4)
 
 
@@ -563,7 +563,7 @@ def test_a_header_that_the_environment_leads_to_is_read_again(tmp_path, monkeypa
 
 def test_a_grid_that_never_ends_is_refused(gpu):
     kernel = gpu.compile("GPUKERN void f(GPUGLMEM double *x) { x[0] = 1; }").f
-    with pytest.raises(pl.LaunchError, match=r"work items would take days; at most 2\*\*48"):
+    with pytest.raises(pl.LaunchError, match=r"work items are too many; at most 2\*\*48"):
         kernel.with_grid(2**63)(gpu.zeros(1))
 
 

@@ -53,7 +53,7 @@ def test_the_environment_names_the_default_device():
     assert run_python(ask, env={"PARLOOP_DEVICE": "cpu:2"}).split() == ["cpu:2"] * 2
     assert run_python(ask, env={"PARLOOP_DEVICE": ""}).split() == ["cpu"] * 2
     result = run_python(ask, env={"PARLOOP_DEVICE": "gpu"}, check=False)
-    assert result.returncode == 1 and "no device is called `gpu`" in result.stderr
+    assert result.returncode == 1 and "unknown device `gpu`" in result.stderr
     inside = "import parloop as pl\nwith pl.Context('cpu:1'): print(pl.current_context().device.name)"
     assert run_python(inside, env={"PARLOOP_DEVICE": "cpu:2"}).strip() == "cpu:1"
 
@@ -71,7 +71,7 @@ def test_a_context_is_made_from_names_devices_and_streams(ctx):
 
 @pytest.mark.parametrize("wrong", [3, 1.5, [], object()])
 def test_a_context_of_anything_else_is_refused(wrong):
-    with pytest.raises(TypeError, match="a context is made from a device's name, a Device, a Stream or a pyopencl queue, not "):
+    with pytest.raises(TypeError, match="a context needs a device name, a Device, a Stream or a pyopencl queue, not "):
         pl.Context(wrong)
 
 
@@ -145,7 +145,7 @@ def test_bytes_outside_memory_are_refused(ctx):
         assert isinstance(caught.value, pl.MemoryRangeError)
     with pytest.raises(pl.MemoryRangeError) as caught:
         stream.write(memory, np.zeros(17, np.uint8))
-    assert str(caught.value).endswith("bytes 0..0+17 were asked for, but the memory has 16 bytes")
+    assert str(caught.value).endswith("bytes 0..0+17 were requested, but the memory has 16 bytes")
 
 
 def test_arrays_that_cannot_be_copied_are_refused(ctx):
@@ -153,7 +153,7 @@ def test_arrays_that_cannot_be_copied_are_refused(ctx):
     read_only = np.zeros(1)
     read_only.flags.writeable = False
     for array, error, words in (
-        ([1.0], TypeError, "a numpy array is needed, not list"),
+        ([1.0], TypeError, "expected a NumPy array, not list"),
         (np.zeros(4)[::2], ValueError, "not contiguous"),
         (read_only, ValueError, "read-only"),
         (np.array([None]), TypeError, "dtype object is not supported"),
@@ -238,7 +238,7 @@ def test_time_between_events_is_not_negative_and_grows(ctx):
 
 
 def test_an_event_that_was_not_recorded_has_no_time(ctx):
-    with pytest.raises(pl.DeviceError, match="the event was not recorded yet; record it on a stream first"):
+    with pytest.raises(pl.DeviceError, match="the event has not been recorded; record it on a stream first"):
         ctx.record().since(ctx.device.event())
 
 

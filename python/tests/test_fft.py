@@ -167,12 +167,12 @@ def test_a_plan_tells_what_it_was_planned_for(fft):
 @pytest.mark.parametrize(
     ("axes", "words"),
     [
-        (2, "an FFT along axis 2 was asked for, but the data has 2 axes; name some of 0 to 1"),
-        (-3, "an FFT along axis -3 was asked for, but the data has 2 axes; name some of 0 to 1"),
-        ((0, 5), "an FFT along axis 5 was asked for, but the data has 2 axes; name some of 0 to 1"),
-        (-(2**63), f"an FFT along axis {-(2**63)} was asked for, but the data has 2 axes; name some of 0 to 1"),
-        ((1, 0, -1), "an FFT along axis 1 was asked for twice; name each axis once"),
-        ((0, 0), "an FFT along axis 0 was asked for twice; name each axis once"),
+        (2, "an FFT along axis 2 was requested, but the data has 2 axes; use axes 0 to 1"),
+        (-3, "an FFT along axis -3 was requested, but the data has 2 axes; use axes 0 to 1"),
+        ((0, 5), "an FFT along axis 5 was requested, but the data has 2 axes; use axes 0 to 1"),
+        (-(2**63), f"an FFT along axis {-(2**63)} was requested, but the data has 2 axes; use axes 0 to 1"),
+        ((1, 0, -1), "an FFT along axis 1 was requested twice; name each axis once"),
+        ((0, 0), "an FFT along axis 0 was requested twice; name each axis once"),
     ],
 )
 def test_axes_that_are_not_there_or_are_named_twice_are_refused(fft, axes, words):
@@ -186,7 +186,7 @@ def test_axes_that_are_not_there_or_are_named_twice_are_refused(fft, axes, words
 def test_what_is_no_axis_is_refused(fft, axes):
     with pytest.raises(TypeError) as caught:
         fft.plan_FFT(np.zeros((2, 3), complex), axes)
-    assert str(caught.value) == f"the axes of an FFT are an integer or a sequence of them, not {axes}"
+    assert str(caught.value) == f"the axes of an FFT must be an integer or a sequence of integers, not {axes}"
 
 
 def test_data_that_cannot_be_transformed_is_refused(fft):
@@ -195,12 +195,12 @@ def test_data_that_cannot_be_transformed_is_refused(fft):
             fft.plan_FFT(data, 0)
         return str(caught.value)
 
-    words = "an FFT of {} was asked for, but only complex64 and complex128 can be transformed; convert the data first"
+    words = "an FFT of {} was requested, but only complex64 and complex128 can be transformed; convert the data first"
     for dtype in ("float64", "int32", ">c16", "clongdouble"):
         assert message(np.zeros(4, dtype), pl.ArgumentError) == words.format(np.dtype(dtype))
     assert message(fft.zeros(4), pl.ArgumentError) == words.format("float64")
-    assert message([1j, 2j], TypeError) == "an FFT transforms a parloop.Array or a numpy array, not list"
-    gaps = "an FFT of complex128 of shape [3] with gaps was asked for, but only data without gaps, in C or Fortran order, can be transformed; pass a copy"
+    assert message([1j, 2j], TypeError) == "an FFT needs a parloop.Array or a NumPy array, not list"
+    gaps = "an FFT of non-contiguous complex128 of shape [3] was requested, but only contiguous data, in C or Fortran order, can be transformed; pass a copy"
     assert message(noise(6)[::2], pl.ArgumentValueError) == gaps
     assert message(fft.array(noise(6))[::2], pl.ArgumentValueError) == gaps
 
@@ -214,8 +214,8 @@ def test_data_that_is_not_as_planned_is_refused_and_not_changed(fft):
         (noise((3, 2)), "complex128 of shape [3, 2] in C order"),
         (noise(6), "complex128 of shape [6] in C order"),
         (noise((2, 3), order="F"), "complex128 of shape [2, 3] in Fortran order"),
-        (noise((2, 6))[:, ::2], "complex128 of shape [2, 3] with gaps"),
-        (fft.array(noise((2, 6)))[:, ::2], "complex128 of shape [2, 3] with gaps"),
+        (noise((2, 6))[:, ::2], "non-contiguous complex128 of shape [2, 3]"),
+        (fft.array(noise((2, 6)))[:, ::2], "non-contiguous complex128 of shape [2, 3]"),
     ]
     for data, words in cases:
         for run in (plan.transform, plan.itransform):

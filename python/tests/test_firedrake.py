@@ -236,7 +236,7 @@ def test_kernels_that_keep_values_or_cannot_be_compiled_are_left_to_pyop2():
     on_parloop.use("cpu")
     found = compute("void k(double *x) { static int n = 0; x[0] = n++; }")
     assert found.tolist() == list(range(6))
-    assert dict(on_parloop.report().reasons) == {"a kernel that keeps values from call to call": 1}
+    assert dict(on_parloop.report().reasons) == {"a kernel that keeps values between calls": 1}
 
 
 def test_nothing_is_kept_alive():

@@ -29,7 +29,7 @@ def test_static_functions_and_those_of_an_api_need_a_description(cpu):
             getattr(prog, name)
         assert isinstance(caught.value, pl.KernelNotFoundError)
         assert str(caught.value) == (
-            f"`{name}` is static, GPUFUN or part of an API, so that it is called from outside only where it is described; add a description"
+            f"`{name}` is static, GPUFUN or part of an API, so it can be called from the host only if it is described; add a description"
         )
 
 
@@ -102,7 +102,7 @@ def test_a_pointer_that_knows_how_many_elements_there_are_checks_its_index():
     pointer = pl.Pointer(values.ctypes.data, values.dtype, count=3, owner=values)
     assert ([pointer[i] for i in range(3)], pointer.count, pointer.owner is values) == ([0.0, 1.0, 2.0], 3, True)
     for index in (3, -1):
-        with pytest.raises(IndexError, match=f"^the pointer leads to 3 elements; there is no element {index}$"):
+        with pytest.raises(IndexError, match=f"^the pointer refers to 3 elements; element {index} does not exist$"):
             pointer[index]
     assert pl.Pointer(4096, "int32").count is None
 

@@ -182,9 +182,9 @@ def test_flags_that_do_not_exist_are_a_status():
 
 
 def test_something_else_than_a_stream_or_an_event_raises():
-    with pytest.raises(TypeError, match="a stream is a cudaStream_t, or None for the default stream, not str"):
+    with pytest.raises(TypeError, match="a stream must be a cudaStream_t, or None for the default stream, not str"):
         gpu.cudaStreamSynchronize("s")
-    with pytest.raises(TypeError, match="an event is a cudaEvent_t, not int"):
+    with pytest.raises(TypeError, match="an event must be a cudaEvent_t, not int"):
         gpu.cudaEventRecord(3)
 
 
@@ -326,7 +326,7 @@ def test_a_shape_makes_a_host_side_in_the_order_asked_for(flag, strides):
 def test_a_buffer_request_that_cannot_be_met_is_refused():
     straight, fortran = gpu.DeviceArray_float64([2, 3]), gpu.DeviceArray_float64([2, 3], 0)
     hashlib.sha256(straight)
-    with pytest.raises(BufferError, match="has strides, which were not asked for"):
+    with pytest.raises(BufferError, match="has strides, but the consumer did not request strides"):
         hashlib.sha256(fortran)
     with pytest.raises(BufferError):
         hashlib.sha256(gpu.DeviceArray_float64(np.zeros(8)[::2]))
@@ -343,7 +343,7 @@ def test_to_host_refuses_a_read_only_buffer():
     values = np.arange(3.0)
     values.flags.writeable = False
     array = device_array(values)
-    with pytest.raises(ValueError, match="the host buffer is read-only: to_host\\(\\) would change it"):
+    with pytest.raises(ValueError, match="the host buffer is read-only, but to_host\\(\\) would write to it"):
         array.to_host()
 
 
@@ -366,9 +366,9 @@ def test_a_pointer_that_does_not_fit_the_array_raises():
     with pytest.raises(ValueError, match="null"):
         gpu.DeviceArray_float64(allocator.ptr(), [2])
     allocator.allocate(4)
-    with pytest.raises(ValueError, match=r"shape \(5,\) has 5 elements, but the pointer leads to 4"):
+    with pytest.raises(ValueError, match=r"shape \(5,\) has 5 elements, but the pointer refers to 4"):
         gpu.DeviceArray_float64(allocator.ptr(), [5])
-    with pytest.raises(TypeError, match="DeviceArray_int32 holds int32 elements, but the pointer leads to float64"):
+    with pytest.raises(TypeError, match="DeviceArray_int32 holds int32 elements, but the pointer refers to float64"):
         gpu.DeviceArray_int32(allocator.ptr(), [2])
 
 
@@ -670,13 +670,13 @@ def test_an_array_of_cupy_is_adopted_without_a_copy():
 
 
 def test_a_type_that_is_not_supported_raises():
-    with pytest.raises(gpuarray.UnsupportedDataType, match="bool elements are not supported; supported are int16"):
+    with pytest.raises(gpuarray.UnsupportedDataType, match="bool elements are not supported; use one of int16"):
         gpu.GPUArray(np.zeros(2, bool))
     with pytest.raises(gpuarray.UnsupportedDataType, match="not str"):
         gpu.GPUArray("abc")
-    with pytest.raises(TypeError, match="one of: an array, a shape, an allocator"):
+    with pytest.raises(TypeError, match="one of an array, a shape and an allocator"):
         gpu.GPUArray((2,), allocator=gpu.Allocator(gpu.to_gpu(np.zeros(2))))
-    with pytest.raises(ValueError, match="an order is 'C' or 'F', not 'K'"):
+    with pytest.raises(ValueError, match="order must be 'C' or 'F', not 'K'"):
         gpu.GPUArray((2,), order="K")
 
 
@@ -686,5 +686,5 @@ def test_set_refuses_another_shape_or_type():
         array.set(np.zeros(4))
     with pytest.raises(TypeError, match="float64 elements, but the buffer has int64"):
         array.set(np.zeros(3, np.int64))
-    with pytest.raises(TypeError, match="takes a numpy array, not list"):
+    with pytest.raises(TypeError, match="takes a NumPy array, not list"):
         array.set([1, 2, 3])

@@ -104,7 +104,7 @@ def test_kernels_are_made_by_compile_only():
     for cls in (pl.CompiledKernel, pl.BoundKernel):
         with pytest.raises(TypeError):
             cls()
-        with pytest.raises(TypeError, match="kernels are made by Context.compile and by bind"):
+        with pytest.raises(TypeError, match="kernels are created by Context.compile and bind"):
             cls(object())
 
 
@@ -178,7 +178,7 @@ def test_a_block_is_heeded_and_one_too_large_is_refused(ctx, is_cpu):
     if is_cpu:
         return
     for block in (0, 2**20):
-        with pytest.raises(pl.LaunchError, match=f"a block of {block} work items was asked for"):
+        with pytest.raises(pl.LaunchError, match=f"a block of {block} work items was requested"):
             described(ctx, grid="n", block=block).scale(x, 2.0, 1000)
     assert x.tolist() == [8.0] * 1000
 
@@ -228,7 +228,7 @@ def test_a_bound_call_repeats(ctx):
 def test_a_bound_call_takes_no_more_arguments(ctx):
     step = ctx.compile(SCALE).scale.bind(ctx.zeros(1), 1.0, 1)
     for call in (lambda: step(1), lambda: step(n=1)):
-        with pytest.raises(TypeError, match="a bound kernel has its arguments already"):
+        with pytest.raises(TypeError, match="a bound kernel already has its arguments"):
             call()
 
 
@@ -323,7 +323,7 @@ def test_plain_functions_cannot_be_launched_on_a_gpu(gpu):
     with pytest.raises(pl.KernelNotFoundError) as caught:
         prog.f(1.0)
     assert str(caught.value) == f"`f` is a plain function: only a GPUKERN function can be launched on {gpu.device.name}"
-    with pytest.raises(pl.SourceError, match="kernel `k` returns a value, which only a CPU can do; write it through a pointer"):
+    with pytest.raises(pl.SourceError, match="kernel `k` returns a value, which is possible only on a CPU; write the result through a pointer"):
         gpu.compile("GPUKERN double k(double x) { return x; }")
 
 

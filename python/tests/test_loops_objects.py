@@ -111,7 +111,7 @@ def test_several_axes_numbers_and_what_references_refer_to(ctx):
 def test_a_null_reference_on_the_way_is_an_error(ctx):
     knl = lp.make_kernel("{[i]: 0<=i<n}", "s.field[i,0] = s.particle.charge", [lp.ObjectArg("s", Lattice), ...])
     s = Lattice(step=1.0, field=np.zeros((4, 3), np.float32), _context=ctx)
-    with pytest.raises(pl.ParloopError, match="on the way to `particle.charge` is null; let it refer to something first"):
+    with pytest.raises(pl.ParloopError, match="on the path to `particle.charge` is null; assign an object to it first"):
         knl(ctx, s=s)
 
 
@@ -152,7 +152,7 @@ def test_another_class_of_the_same_name_is_told_apart(ctx):
         return Particle
 
     p = other()(x=[1, 2], _context=ctx)
-    with pytest.raises(pl.LoopError, match="it is another class of that name: make the kernel with the present one"):
+    with pytest.raises(pl.LoopError, match="it is another class of that name: create the kernel with the current one"):
         drift()(ctx, p=p, l=1.0)
     assert ours is Particle
 

@@ -65,21 +65,21 @@ class TestSets:
     @pytest.mark.parametrize(
         ("make", "error", "message"),
         [
-            (lambda s: op2.Set("a", "n"), pl.SizeTypeError, "the size of set `n` is an integer, or three of them (core, owned, total), not 'a'"),
-            (lambda s: op2.Set(True, "n"), pl.SizeTypeError, "the size of set `n` is an integer, or three of them (core, owned, total), not True"),
-            (lambda s: op2.Set((1, 2), "n"), pl.SizeTypeError, "the size of set `n` is an integer, or three of them (core, owned, total), not (1, 2)"),
-            (lambda s: op2.Set(-1, "n"), pl.SetValueError, "set `n` cannot have -1 elements; a size is at least 0"),
+            (lambda s: op2.Set("a", "n"), pl.SizeTypeError, "the size of set `n` must be an integer or three of them (core, owned, total), not 'a'"),
+            (lambda s: op2.Set(True, "n"), pl.SizeTypeError, "the size of set `n` must be an integer or three of them (core, owned, total), not True"),
+            (lambda s: op2.Set((1, 2), "n"), pl.SizeTypeError, "the size of set `n` must be an integer or three of them (core, owned, total), not (1, 2)"),
+            (lambda s: op2.Set(-1, "n"), pl.SetValueError, "set `n` cannot have -1 elements; a size must be at least 0"),
             (lambda s: op2.Set((3, 2, 1), "n"), pl.SetValueError, "set `n`: sizes must grow from core (3) to owned (2) to total (1)"),
-            (lambda s: op2.Set(2**40, "n"), pl.SetValueError, "set `n` is asked to have 1099511627776 elements, but a set has at most 2147483647"),
-            (lambda s: op2.Set(1, 2), pl.NameTypeError, "a name is text, not an object of type int"),
-            (lambda s: s(5), pl.SubsetIndexOutOfBounds, "index 5 is not in set `s`, which has 5 elements"),
-            (lambda s: s(-1), pl.SubsetIndexOutOfBounds, "index -1 is not in set `s`, which has 5 elements"),
-            (lambda s: s(0.5), pl.IndexTypeError, "elements of set `s` are integers, not float64"),
-            (lambda s: op2.Subset(s, 3), pl.IndexTypeError, "the elements of a subset are a list, a tuple or an array, not an object of type int"),
-            (lambda s: op2.Subset("s", []), pl.SetTypeError, "a Set is needed, not an object of type str"),
-            (lambda s: s.union(op2.Set(5, "t")), pl.SetValueError, "subsets of `s` and of `t` cannot be combined; both must be of one set"),
-            (lambda s: s**-1, pl.DimTypeError, "the dimension of `s` is a non-negative integer or a tuple of them, not -1"),
-            (lambda s: s ** (2, "a"), pl.DimTypeError, "the dimension of `s` is a non-negative integer or a tuple of them, not (2, 'a')"),
+            (lambda s: op2.Set(2**40, "n"), pl.SetValueError, "set `n` cannot have 1099511627776 elements; a set has at most 2147483647"),
+            (lambda s: op2.Set(1, 2), pl.NameTypeError, "a name must be a string, not an object of type int"),
+            (lambda s: s(5), pl.SubsetIndexOutOfBounds, "index 5 is out of bounds for set `s` with 5 elements"),
+            (lambda s: s(-1), pl.SubsetIndexOutOfBounds, "index -1 is out of bounds for set `s` with 5 elements"),
+            (lambda s: s(0.5), pl.IndexTypeError, "elements of set `s` must be integers, not float64"),
+            (lambda s: op2.Subset(s, 3), pl.IndexTypeError, "the elements of a subset must be a list, a tuple or an array, not an object of type int"),
+            (lambda s: op2.Subset("s", []), pl.SetTypeError, "expected a Set, not an object of type str"),
+            (lambda s: s.union(op2.Set(5, "t")), pl.SetValueError, "subsets of `s` and of `t` cannot be combined; both must be subsets of one set"),
+            (lambda s: s**-1, pl.DimTypeError, "the dimension of `s` must be a non-negative integer or a tuple of them, not -1"),
+            (lambda s: s ** (2, "a"), pl.DimTypeError, "the dimension of `s` must be a non-negative integer or a tuple of them, not (2, 'a')"),
             (lambda s: s(1) ** 2, pl.SetTypeError, "data cannot be put on a subset of `s`; put it on `s` and loop over the subset"),
         ],
     )  # fmt: skip
@@ -115,12 +115,12 @@ class TestMaps:
             (lambda e, n: op2.Map(e, n, 2, [0, -1, 1, 2], "m"), pl.MapValueError, "map `m`: entry [0, 1] is -1, but set `n` has 3 elements"),
             (lambda e, n: op2.Map(e, n, 2, [0, 0, 2**32, 2], "m"), pl.MapValueError, "map `m`: entry [1, 0] is 4294967296, but set `n` has 3 elements"),
             (lambda e, n: op2.Map(e, n, 2, [0, 1, 1], "m"), pl.DataValueError, "map `m` needs 2 × 2 values, but 3 were given"),
-            (lambda e, n: op2.Map(e, n, 2, [0.0, 1, 1, 2], "m"), pl.MapTypeError, "the values of map `m` are integers, not numbers of type float64"),
-            (lambda e, n: op2.Map(e, n, 0, [], "m"), pl.ArityTypeError, "the arity of map `m` is a positive integer, not 0"),
-            (lambda e, n: op2.Map(e, n, "a", [], "m"), pl.ArityTypeError, "the arity of map `m` is a positive integer, not 'a'"),
-            (lambda e, n: op2.Map(e, 3, 1), pl.SetTypeError, "a Set is needed, not an object of type int"),
-            (lambda e, n: op2.Map(e(1), n, 1, [0], "m"), pl.SetTypeError, "map `m` cannot begin or end at a subset of `e`; use `e`"),
-            (lambda e, n: op2.Map(e, n, 1, name="m").values, pl.MapValueError, "map `m` has no values, so that no loop can use it"),
+            (lambda e, n: op2.Map(e, n, 2, [0.0, 1, 1, 2], "m"), pl.MapTypeError, "the values of map `m` must be integers, not numbers of type float64"),
+            (lambda e, n: op2.Map(e, n, 0, [], "m"), pl.ArityTypeError, "the arity of map `m` must be a positive integer, not 0"),
+            (lambda e, n: op2.Map(e, n, "a", [], "m"), pl.ArityTypeError, "the arity of map `m` must be a positive integer, not 'a'"),
+            (lambda e, n: op2.Map(e, 3, 1), pl.SetTypeError, "expected a Set, not an object of type int"),
+            (lambda e, n: op2.Map(e(1), n, 1, [0], "m"), pl.SetTypeError, "map `m` cannot start or end at a subset of `e`; use `e`"),
+            (lambda e, n: op2.Map(e, n, 1, name="m").values, pl.MapValueError, "map `m` has no values, so a loop cannot use it"),
         ],
     )  # fmt: skip
     def test_what_is_no_map_is_refused(self, make, error, message):
@@ -176,7 +176,7 @@ class TestData:
         dat.load(tmp_path / "a.npy")
         dat.load(str(tmp_path / "a"))
         assert dat.data_ro.tolist() == [1, 2, 3]
-        with refuses(pl.DataValueError, f"`v` has the shape (2,) without ghosts, but {tmp_path / 'a.npy'} has (3,)"):
+        with refuses(pl.DataValueError, f"`v` has shape (2,) without ghosts, but {tmp_path / 'a.npy'} has (3,)"):
             op2.Dat(op2.Set(2), name="v").load(tmp_path / "a.npy")
 
     def test_a_global_has_operators_and_a_version(self):
@@ -199,18 +199,18 @@ class TestData:
             (lambda s: op2.Dat(s, [1j] * 5, float), pl.DataValueError, "numbers of type complex128 do not all fit into float64; convert them first"),
             (lambda s: op2.Dat(s, ["a"] * 5), pl.DataTypeError, "numbers of type <U1 are not supported"),
             (lambda s: op2.Dat(s, dtype="foo"), pl.DataTypeError, "data type 'foo' not understood"),
-            (lambda s: op2.Dat(3), pl.DataSetTypeError, "data is put on a Set or a DataSet, not on an object of type int"),
-            (lambda s: op2.Dat(s, name=3), pl.NameTypeError, "a name is text, not an object of type int"),
-            (lambda s: op2.Dat(s**2, name="u")[2], pl.IndexValueError, "data `u` with the dimension [2] has no component 2"),
-            (lambda s: op2.Dat(s**2, name="u")["a"], pl.IndexTypeError, "a component of `u` is an integer, not an object of type str"),
-            (lambda s: op2.Dat(s)(3), pl.ModeValueError, "an access is READ, WRITE, RW, INC, MIN or MAX, not an object of type int"),
-            (lambda s: op2.Dat(s)(op2.READ, 3), pl.MapTypeError, "a Map is needed, not an object of type int"),
+            (lambda s: op2.Dat(3), pl.DataSetTypeError, "a Dat needs a Set or a DataSet, not an object of type int"),
+            (lambda s: op2.Dat(s, name=3), pl.NameTypeError, "a name must be a string, not an object of type int"),
+            (lambda s: op2.Dat(s**2, name="u")[2], pl.IndexValueError, "data `u` of dimension [2] has no component 2"),
+            (lambda s: op2.Dat(s**2, name="u")["a"], pl.IndexTypeError, "a component of `u` must be an integer, not an object of type str"),
+            (lambda s: op2.Dat(s)(3), pl.ModeValueError, "an access must be READ, WRITE, RW, INC, MIN or MAX, not an object of type int"),
+            (lambda s: op2.Dat(s)(op2.READ, 3), pl.MapTypeError, "expected a Map, not an object of type int"),
             (lambda s: op2.Dat(s, name="u")(op2.READ, op2.Map(s, op2.Set(2, "t"), 1)), pl.MapValueError, "data `u` is on set `s`, but the map leads to `t`"),
-            (lambda s: op2.Global(1, name="g")(op2.WRITE), pl.ModeValueError, "WRITE is not possible for `g`, which is a Global, only READ, INC, MIN, MAX"),
-            (lambda s: op2.Constant(1, name="c")(op2.INC), pl.ModeValueError, "INC is not possible for `c`, which is a Constant, only READ"),
-            (lambda s: op2.Global(0, name="g"), pl.DimTypeError, "the dimension of `g` is a positive integer or a tuple of them, not 0"),
-            (lambda s: op2.Dat(s).copy_to(3), pl.DatTypeError, "a Dat is needed, not an object of type int"),
-            (lambda s: op2.Dat(s).unfreeze_halo.__self__.freeze_halo(2), pl.ModeValueError, "an access is READ, WRITE, RW, INC, MIN or MAX, not an object of type int"),
+            (lambda s: op2.Global(1, name="g")(op2.WRITE), pl.ModeValueError, "WRITE is not allowed for `g`, which is a Global, only READ, INC, MIN, MAX"),
+            (lambda s: op2.Constant(1, name="c")(op2.INC), pl.ModeValueError, "INC is not allowed for `c`, which is a Constant, only READ"),
+            (lambda s: op2.Global(0, name="g"), pl.DimTypeError, "the dimension of `g` must be a positive integer or a tuple of them, not 0"),
+            (lambda s: op2.Dat(s).copy_to(3), pl.DatTypeError, "expected a Dat, not an object of type int"),
+            (lambda s: op2.Dat(s).unfreeze_halo.__self__.freeze_halo(2), pl.ModeValueError, "an access must be READ, WRITE, RW, INC, MIN or MAX, not an object of type int"),
         ],
     )  # fmt: skip
     def test_what_is_no_data_is_refused(self, make, error, message):
@@ -221,9 +221,9 @@ class TestData:
         dat = op2.Dat(op2.Set(2), name="u")
         with dat.frozen_halo(op2.INC):
             dat(op2.INC)
-            with refuses(pl.ModeValueError, "`u` is frozen for INC, so that READ is not possible; unfreeze it first"):
+            with refuses(pl.ModeValueError, "`u` is frozen for INC, so READ is not allowed; unfreeze it first"):
                 dat(op2.READ)
-            with refuses(pl.ModeValueError, "`u` is frozen already"):
+            with refuses(pl.ModeValueError, "`u` is already frozen"):
                 dat.freeze_halo(op2.INC)
         dat(op2.READ)
         with refuses(pl.ModeValueError, "`u` is not frozen"):
@@ -413,7 +413,7 @@ class TestLoops:
         kernel = op2.Kernel("void look(const double *t, const int *p, double *x) { x[0] = t[p[0]]; }", "look")
         args = table(op2.READ), place(op2.READ), x(op2.WRITE)
         if ctx.device.kind == "opencl":
-            message = "kernel `look` gets 800012 bytes for each element, but at most 524288 are possible; on OpenCL kernels in C get copies of all data: use another device or a loop kernel, or pass less of `table`"
+            message = "kernel `look` gets 800012 bytes for each element, but at most 524288 are possible; on OpenCL, kernels in C get copies of all data: use another device or a loop kernel, or pass less of `table`"
             with refuses(op2.MeshError, message):
                 op2.par_loop(kernel, cells, *args, context=ctx)
             kernel = op2.Kernel(lp.make_kernel("{:}", "x[0] = t[p[0]]", [
@@ -429,7 +429,7 @@ class TestLoops:
     def test_a_large_table_that_a_kernel_may_change_is_refused(self):
         cells, table = op2.Set(5, "cells"), op2.Global(100_000, np.zeros(100_000), name="table")
         kernel = op2.Kernel("void k(double *t, double *x) { t[0] = x[0]; }", "k")
-        message = "kernel `k` gets 800008 bytes for each element, but at most 524288 are possible; declare argument 0 (`table`) const, so that it is read where it is"
+        message = "kernel `k` needs 800008 bytes per element, but the limit is 524288; declare argument 0 (`table`) const, so that it is read in place"
         with refuses(op2.MeshError, message):
             op2.ParLoop(kernel, cells, table(op2.READ), op2.Dat(cells)(op2.RW))
 
@@ -481,9 +481,9 @@ class TestLoops:
     @pytest.mark.parametrize(
         ("options", "reason"),
         [
-            ({}, "elements are run in the lanes of vectors on a CPU"),
-            ({"checked": True, "context": "cpu:1"}, "elements in the lanes of vectors cannot be checked"),
-            ({"plan": "colour", "context": "cpu:1"}, "blocks of one colour are not run in the lanes of vectors"),
+            ({}, "elements run in vector lanes only on a CPU"),
+            ({"checked": True, "context": "cpu:1"}, "elements in vector lanes cannot be checked"),
+            ({"plan": "colour", "context": "cpu:1"}, "blocks of one colour do not run in vector lanes"),
         ],
     )
     def test_loops_that_lanes_cannot_run_are_refused(self, gpu, mesh, options, reason):
@@ -526,21 +526,21 @@ class TestLoops:
     @pytest.mark.parametrize(
         ("run", "error", "message"),
         [
-            (lambda m, k: op2.par_loop(3, m.cells), pl.KernelTypeError, "a Kernel is needed, not an object of type int"),
-            (lambda m, k: op2.par_loop(k, 3), pl.SetTypeError, "a Set is needed, not an object of type int"),
-            (lambda m, k: op2.par_loop(k, m.nodes, m.x), pl.DatTypeError, "argument 0 is an object of type Dat, not a number or data with an access, as dat(op2.READ)"),
+            (lambda m, k: op2.par_loop(3, m.cells), pl.KernelTypeError, "expected a Kernel, not an object of type int"),
+            (lambda m, k: op2.par_loop(k, 3), pl.SetTypeError, "expected a Set, not an object of type int"),
+            (lambda m, k: op2.par_loop(k, m.nodes, m.x), pl.DatTypeError, "argument 0 is an object of type Dat, not a number or data with an access, such as dat(op2.READ)"),
             (lambda m, k: op2.par_loop(k, m.nodes), pl.KernelTypeError, "kernel `k` takes 1 arguments, but 0 were given"),
             (lambda m, k: op2.par_loop(k, m.cells, m.x(op2.RW)), pl.MapValueError, "argument 0 (`x`): the data is on set `nodes`, but the loop is over `cells`"),
-            (lambda m, k: op2.par_loop(k, m.nodes, m.x(op2.READ, m.map)), pl.MapValueError, "argument 0 (`x`): the map `corners` begins at set `cells`, but the loop is over `nodes`"),
+            (lambda m, k: op2.par_loop(k, m.nodes, m.x(op2.READ, m.map)), pl.MapValueError, "argument 0 (`x`): the map `corners` starts at set `cells`, but the loop is over `nodes`"),
             (lambda m, k: op2.par_loop(k, m.nodes, op2.Dat(m.nodes, dtype="float32", name="f")(op2.RW)), pl.KernelTypeError,
-             "argument 0 (`x`) of kernel `k` is declared `double * x`, but Dat `f` of float32 with RW was given; both must have the same type of numbers"),
+             "argument 0 (`x`) of kernel `k` is declared `double * x`, but Dat `f` of float32 with RW was given; both must have the same element type"),
             (lambda m, k: op2.par_loop(op2.Kernel("void k(double *a, double *b) {}", "k"), m.cells, m.x(op2.INC, m.map), m.x(op2.READ, m.map)), pl.ModeValueError,
-             "`x` is argument 0 with INC and argument 1 with READ: what one element reads another may have written; copy it first, or use one argument"),
+             "`x` is argument 0 with INC and argument 1 with READ: one element may read what another has written; copy it first, or use one argument"),
             (lambda m, k: (lambda values: op2.par_loop(op2.Kernel("void k(double *a, double *b) {}", "k"), m.nodes, op2.Dat(m.nodes, values[1:], name="a")(op2.WRITE), op2.Dat(m.nodes, values[:-1], name="b")(op2.READ)))(np.zeros(m.nodes.size + 1)), pl.ModeValueError,
-             "`a`, argument 0 with WRITE, and `b`, argument 1 with READ, share memory: what one element reads another may have written; pass the same data for both, or copy one of them"),
+             "`a`, argument 0 with WRITE, and `b`, argument 1 with READ, share memory: one element may read what another has written; pass the same data for both, or copy one of them"),
             (lambda m, k: op2.Kernel("int k(double *x) { return 1; }", "k"), pl.KernelTypeError,
-             "kernel `k` returns int32_t, but a kernel of a loop must return void; write results through its parameters"),
-            (lambda m, k: op2.Kernel(3, "k"), pl.KernelTypeError, "the code of a kernel is text in C or a program of loop kernels, not an object of type int"),
+             "kernel `k` returns int32_t, but the kernel of a loop must return void; write results through its parameters"),
+            (lambda m, k: op2.Kernel(3, "k"), pl.KernelTypeError, "the code of a kernel must be a string of C or a program of loop kernels, not an object of type int"),
             (lambda m, k: op2.Kernel("void k() {}"), pl.NameTypeError, "a kernel in C needs the name of its function"),
             (lambda m, k: op2.par_loop(k, m.nodes, m.x(op2.RW), plan="magic"), ValueError,
              'unknown plan "magic" (plans: auto, sequential, owner, colour, gather, atomic)'),
@@ -653,22 +653,22 @@ class TestArithmetic:
     @pytest.mark.parametrize(
         ("run", "error", "message"),
         [
-            (lambda i, x: i + 0.5, pl.DataTypeError, "data `i` of int64 cannot hold results with 0.5; make data of a type that can"),
-            (lambda i, x: i + x, pl.DataTypeError, "data `i` of int64 cannot hold results with float64; make data of a type that can"),
-            (lambda i, x: i / 2, pl.DataTypeError, "data `i` of int64 cannot hold quotients; make data of a type that can"),
-            (lambda i, x: x * 1j, pl.DataTypeError, "data `x` of float64 cannot hold results with 0+1i; make data of a type that can"),
-            (lambda i, x: i + 2**70, pl.DataValueError, "1180591620717411303424 is outside of int64, the type of data `i`"),
+            (lambda i, x: i + 0.5, pl.DataTypeError, "data `i` of int64 cannot hold results with 0.5; use data of a type that can"),
+            (lambda i, x: i + x, pl.DataTypeError, "data `i` of int64 cannot hold results with float64; use data of a type that can"),
+            (lambda i, x: i / 2, pl.DataTypeError, "data `i` of int64 cannot hold quotients; use data of a type that can"),
+            (lambda i, x: x * 1j, pl.DataTypeError, "data `x` of float64 cannot hold results with 0+1i; use data of a type that can"),
+            (lambda i, x: i + 2**70, pl.DataValueError, "1180591620717411303424 is out of range for int64, the type of data `i`"),
             (lambda i, x: x + op2.Dat(x.dataset.set**2, name="u"), pl.DataValueError,
-             "`x` has the dimension [1], but `u` has [2]; both must have the same, on one set"),
+             "`x` has dimension [1], but `u` has [2]; both must have the same dimension and set"),
             (lambda i, x: x + op2.Dat(op2.Set(3, "t"), name="u"), pl.MapValueError, "argument 2 (`u`): the data is on set `t`, but the loop is over `s`"),
             (lambda i, x: x + op2.Global(2), pl.DataValueError, "1 numbers are needed, but 2 were given"),
-            (lambda i, x: x.copy_to(i), pl.DataTypeError, "numbers of type int64 were asked for, but the data is float64"),
-            (lambda i, x: x.axpy(x, x), pl.DataTypeError, "`x` cannot be a factor; give a number, or a global with one number"),
-            (lambda i, x: x.maxpy([1], []), pl.DataValueError, "1 factors were given for 0 Dats; there must be one for each"),
+            (lambda i, x: x.copy_to(i), pl.DataTypeError, "numbers of type int64 were requested, but the data has type float64"),
+            (lambda i, x: x.axpy(x, x), pl.DataTypeError, "`x` cannot be a factor; use a number, or a global with one number"),
+            (lambda i, x: x.maxpy([1], []), pl.DataValueError, "1 factors were given for 0 Dats; give one for each"),
             (lambda i, x: x.zero(op2.Set(3, "t")(1)), pl.MapValueError, "data `x` is on set `s`, but the subset is of `t`"),
-            (lambda i, x: x.inner(3), pl.DatTypeError, "a Dat is needed, not an object of type int"),
+            (lambda i, x: x.inner(3), pl.DatTypeError, "expected a Dat, not an object of type int"),
             (lambda i, x: -op2.Dat(x.dataset, dtype="uint8", name="u"), pl.DataTypeError,
-             "data `u` of uint8 cannot hold negative numbers; make data of a type that can"),
+             "data `u` of uint8 cannot hold negative numbers; use data of a type that can"),
         ],
     )  # fmt: skip
     def test_arithmetic_that_loses_something_is_refused(self, run, error, message):
@@ -680,7 +680,7 @@ class TestArithmetic:
         x = op2.Dat(op2.Set(3))
         with pytest.raises(TypeError, match="unsupported operand"):
             x + "a"
-        with refuses(TypeError, "a Dat is changed by a number, a Global or a Dat, not by an object of type str"):
+        with refuses(TypeError, "a Dat can be combined with a number, a Global or a Dat, not with an object of type str"):
             x += "a"
 
 
@@ -697,10 +697,10 @@ class TestPictures:
             (lambda m: op2.write_vtk("/nowhere/a.vtu", m.x, m.map), pl.MeshFileError, "cannot write `/nowhere/a.vtu`: No such file or directory (os error 2)"),
             (lambda m: op2.write_vtk("a", op2.Dat(m.cells**2), m.map), pl.MapValueError, "the coordinates are on set `cells`, but the map leads to `nodes`"),
             (lambda m: op2.write_vtk("a", m.x, m.map, u=op2.Dat(op2.Set(3, "t"))), pl.MapValueError, "field `u` is on set `t`, but the mesh has `nodes` and `cells`"),
-            (lambda m: op2.write_vtk("a", m.x, m.map, u=op2.Dat(m.nodes, dtype=complex, name="u")), pl.DataTypeError, "field `u` is complex128, which a VTK file cannot have; write its parts"),
-            (lambda m: op2.write_vtk("a", m.x, m.map, "wedge"), pl.MapValueError, "cells with 6 corners were asked for, but the map has arity 3"),
+            (lambda m: op2.write_vtk("a", m.x, m.map, u=op2.Dat(m.nodes, dtype=complex, name="u")), pl.DataTypeError, "field `u` has type complex128, which VTK files do not support; write its real and imaginary parts"),
+            (lambda m: op2.write_vtk("a", m.x, m.map, "wedge"), pl.MapValueError, "cells with 6 corners were requested, but the map has arity 3"),
             (lambda m: op2.write_vtk("a", m.x, m.map, "ball"), ValueError,
-             'there is no shape "ball"; the shapes are vertex, line, triangle, quadrilateral, tetrahedron, wedge, hexahedron'),
+             'unknown shape "ball"; use one of vertex, line, triangle, quadrilateral, tetrahedron, wedge, hexahedron'),
         ],
     )  # fmt: skip
     def test_what_cannot_be_written_is_refused(self, mesh, write, error, message):
@@ -719,8 +719,8 @@ class TestPictures:
     @pytest.mark.parametrize(
         ("draw", "error", "message"),
         [
-            (lambda m: op2.Dat(m.nodes**2, name="u").plot(m.x, m.map), pl.DataValueError, "`u` has 2 numbers for each element; say which with component="),
-            (lambda m: op2.Dat(m.nodes).plot(op2.Dat(m.nodes), m.map), pl.MapValueError, "the coordinates must be two numbers on each element of `nodes`, to which the map leads"),
+            (lambda m: op2.Dat(m.nodes**2, name="u").plot(m.x, m.map), pl.DataValueError, "`u` has 2 numbers for each element; select one with component="),
+            (lambda m: op2.Dat(m.nodes).plot(op2.Dat(m.nodes), m.map), pl.MapValueError, "the coordinates must be two numbers on each element of `nodes`, the target set of the map"),
             (lambda m: op2.Dat(op2.Set(3, "t"), name="u").plot(m.x, m.map), pl.MapValueError, "`u` is on `t`, but the mesh has `nodes` and `cells`"),
         ],
     )  # fmt: skip
@@ -772,7 +772,7 @@ def test_a_kernel_whose_types_options_decide_is_refused():
     data = op2.Dat(cells)
     op2.par_loop(op2.Kernel(source, "f"), cells, data(op2.WRITE))
     assert (data.data_ro == 1).all()
-    with pytest.raises(pl.SourceError, match="`f` uses the type `real`, which is defined in more than one way"):
+    with pytest.raises(pl.SourceError, match="`f` uses the type `real`, which has more than one definition"):
         op2.Kernel(source, "f", opts=["-Dreal=float"])
 
 
@@ -786,5 +786,5 @@ def test_an_array_is_not_added_to_data_number_by_number(operation):
 
 def test_two_sets_of_one_name_are_told_apart():
     first, second = op2.Set(3, "cells"), op2.Set(3, "cells")
-    with pytest.raises(pl.MapValueError, match=r"the data is on set `cells`, but the loop is over another set called `cells`"):
+    with pytest.raises(pl.MapValueError, match=r"the data is on set `cells`, but the loop is over another set named `cells`"):
         op2.par_loop(op2.Kernel("void f(double *x) {}", "f"), first, op2.Dat(second)(op2.RW))

@@ -45,7 +45,7 @@ def numbers(mesh, first=0.0, dim=1):
 class TestFields:
     @pytest.mark.parametrize("ending", ["stl", "off", "obj", "mesh", "inp", "bdf", "vol", "vol.gz", "post", "wkt", "mdpa", "xml", "svg", "node"])
     def test_formats_without_data_refuse_fields(self, here, mesh, ending):
-        what = f"which a .{ending.split('.')[-1]} file cannot have; write a .vtu or .xdmf file"
+        what = f"which a .{ending.split('.')[-1]} file does not support; write a .vtu or .xdmf file"
         with refuses(pl.DataValueError, f"field `u` is on points, {what}"):
             mesh.write(f"a.{ending}", u=numbers(mesh))
         with refuses(pl.DataValueError, f"field `c` is on cells, {what}"):
@@ -54,8 +54,8 @@ class TestFields:
 
     @pytest.mark.parametrize("ending", ["ply", "h5m", "msh"])
     def test_formats_with_data_on_points_refuse_fields_on_cells(self, here, mesh, ending):
-        what = "a file of Gmsh's" if ending == "msh" else f"a .{ending} file"
-        with refuses(pl.DataValueError, f"field `c` is on cells, which {what} cannot have; write a .vtu or .xdmf file"):
+        what = "a Gmsh file" if ending == "msh" else f"a .{ending} file"
+        with refuses(pl.DataValueError, f"field `c` is on cells, which {what} does not support; write a .vtu or .xdmf file"):
             mesh.write(f"a.{ending}", u=numbers(mesh), c=op2.Dat(mesh.cells))
 
     @pytest.mark.filterwarnings("ignore:meshio")
@@ -70,7 +70,7 @@ class TestFields:
     @pytest.mark.parametrize(
         ("name", "dim", "message"),
         [
-            ("a.msh", 2, "field `u` has 2 components, but a file of Gmsh's has fields of 1, 3 or 9; write a .vtu file"),
+            ("a.msh", 2, "field `u` has 2 components, but a Gmsh file has fields of 1, 3 or 9; write a .vtu file"),
             ("a.xdmf", 5, "field `u` has 5 components, but an .xdmf file has fields of 1, 2, 3, 6 or 9; write a .vtu file"),
             ("a.ply", 3, "field `u` has 3 components, but a .ply file has fields of 1; write a .vtu file"),
         ],
@@ -81,7 +81,7 @@ class TestFields:
 
     @pytest.mark.parametrize("ending", ["vtu", "xdmf", "vtk", "msh"])
     def test_types_that_no_file_has_are_refused_by_the_name_of_the_field(self, here, mesh, ending):
-        with refuses(pl.DataTypeError, "field `u` is bool, which a file cannot have; write it as integers"):
+        with refuses(pl.DataTypeError, "field `u` has type bool, which a file cannot hold; write it as integers"):
             mesh.write(f"a.{ending}", u=op2.Dat(mesh.vertices, np.ones(9, bool), name="other"))
 
     @pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.uint32])
@@ -92,12 +92,12 @@ class TestFields:
         mesh.write(f"a.{ending}", q=op2.Dat(mesh.vertices, values))
         assert [int(value) for value in meshio.read(f"a.{ending}").point_data["q"]] == values.tolist()
 
-    @pytest.mark.parametrize(("ending", "largest", "what"), [("msh", 2**53, "a file of Gmsh's"), ("avs", 10**14, "a .avs file")])
+    @pytest.mark.parametrize(("ending", "largest", "what"), [("msh", 2**53, "a Gmsh file"), ("avs", 10**14, "a .avs file")])
     def test_formats_of_doubles_refuse_integers_that_are_none(self, here, mesh, ending, largest, what):
         mesh.write(f"a.{ending}", q=op2.Dat(mesh.vertices, largest - np.arange(9)))
         assert [int(value) for value in meshio.read(f"a.{ending}").point_data["q"]] == [largest - i for i in range(9)]
         for wrong in (largest + np.arange(9), -largest - np.arange(9)):
-            with refuses(pl.DataValueError, f"field `q` has integers beyond {largest}, which {what} cannot have; write a .vtu or .xdmf file"):
+            with refuses(pl.DataValueError, f"field `q` has integers beyond {largest}, which {what} does not support; write a .vtu or .xdmf file"):
                 mesh.write(f"a.{ending}", q=op2.Dat(mesh.vertices, wrong))
 
     @pytest.mark.parametrize("name", ["path", "coordinates", "map", "shape", "time"])
@@ -186,9 +186,9 @@ class TestSeries:
     def test_a_series_that_cannot_begin_leaves_what_was_there(self, here, mesh, monkeypatch):
         with op2.TimeSeries("a.xdmf", mesh) as series:
             series.write(0, u=numbers(mesh, 5))
-        with refuses(pl.DataTypeError, "a time series is of a Mesh, not of 3"):
+        with refuses(pl.DataTypeError, "a time series needs a Mesh, not 3"):
             op2.TimeSeries("a.xdmf", 3)
-        with refuses(pl.MeshFileError, "the path of a time series is text, not 3"):
+        with refuses(pl.MeshFileError, "the path of a time series must be a string, not 3"):
             op2.TimeSeries(3, mesh)
         monkeypatch.setattr(meshio.xdmf.TimeSeriesWriter, "write_points_cells", lambda *_: 1 / 0)
         with refuses(pl.MeshFileError, "cannot write `a.xdmf`: division by zero"):
@@ -234,9 +234,9 @@ class TestReading:
             ("a.mdpa", "Begin Nodes\n1 0 0 0\n", "the file ends too early"),
             ("a.msh", '(1 "a', "the file ends too early"),
             ("a.wkt", "TIN (((0.0000 0.00000 0.0000, 1.0000 0.0000 0.0000, 1.0000 1.0000 0.0000, 0.0000", "it is not a list of triangles (TIN)"),
-            ("a.wkt", "TIN (((0 0 0, 1 0 0, 1e-5 1 0, 0 0 0)))", "`1e-5` is not a number that meshio reads in this format"),
-            ("a.wkt", "TIN (((0 0 0, 1 0 0, 1 1 0)))", "a triangle has four points of three coordinates, the last of which is the first"),
-            ("a.node", "# nothing\n", "the .node file of TetGen's has no numbers"),
+            ("a.wkt", "TIN (((0 0 0, 1 0 0, 1e-5 1 0, 0 0 0)))", "`1e-5` is not a number that meshio can read in this format"),
+            ("a.wkt", "TIN (((0 0 0, 1 0 0, 1 1 0)))", "a triangle needs four points of three coordinates, and the last must equal the first"),
+            ("a.node", "# nothing\n", "the TetGen .node file has no numbers"),
             ("a.vtu", '<VTKFile type="UnstructuredGrid"><UnstructuredGrid><Piece NumberOfPoints="1" NumberOfCells="0">', "it has no cells"),
         ],
     )  # fmt: skip
@@ -263,7 +263,7 @@ class TestReading:
         assert op2.read_mesh("a.ele").cells.size == op2.read_mesh("a.node").cells.size == 6
         with pytest.warns(UserWarning, match="TetGen only supports tetrahedra"):
             mesh.write("a.node")
-        with refuses(pl.MeshFileError, "cannot read `a.node`: the .ele file of TetGen's has no numbers"):
+        with refuses(pl.MeshFileError, "cannot read `a.node`: the TetGen .ele file has no numbers"):
             op2.read_mesh("a.node")
 
     @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ class TestReading:
 
 
 def test_names_of_meshes_are_text():
-    with refuses(pl.NameTypeError, "the name of a mesh is text, not an object of type int"):
+    with refuses(pl.NameTypeError, "the name of a mesh must be a string, not an object of type int"):
         op2.box_mesh(3, name=3)
 
 

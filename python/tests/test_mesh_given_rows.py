@@ -106,16 +106,16 @@ def test_a_pair_that_is_not_stored_is_an_error():
 @pytest.mark.parametrize(
     "starts, columns, message",
     [
-        ([], [], "row starts ascend from 0 to 0, the number of stored columns, but entry 0 is missing"),
-        ([1, 1, 1, 1], [0], "row starts ascend from 0 to 1, the number of stored columns, but entry 0 is 1"),
-        ([0, 2, 1, 2], [0, 1], "row starts ascend from 0 to 2, the number of stored columns, but entry 2 is 1"),
-        ([0, 1, 2, 5], [0, 1], "row starts ascend from 0 to 2, the number of stored columns, but entry 3 is 5"),
-        ([0, 1, 1, 1], [0, 1], "row starts ascend from 0 to 2, the number of stored columns, but entry 3 is 1"),
+        ([], [], "row starts must ascend from 0 to 0, the number of stored columns, but entry 0 is missing"),
+        ([1, 1, 1, 1], [0], "row starts must ascend from 0 to 1, the number of stored columns, but entry 0 is 1"),
+        ([0, 2, 1, 2], [0, 1], "row starts must ascend from 0 to 2, the number of stored columns, but entry 2 is 1"),
+        ([0, 1, 2, 5], [0, 1], "row starts must ascend from 0 to 2, the number of stored columns, but entry 3 is 5"),
+        ([0, 1, 1, 1], [0, 1], "row starts must ascend from 0 to 2, the number of stored columns, but entry 3 is 1"),
         ([0, 1, 2, 3], [0, 3, 1], "row 1 has column 3, but the matrix has 3 columns"),
         ([0, 1, 2, 3], [0, -1, 1], "row 1 has column -1, but the matrix has 3 columns"),
         ([0, 1, 2, 3], [0, 2**40, 1], "row 1 has column 2147483647, but the matrix has 3 columns"),
-        ([0, 2, 2, 2], [1, 1], "the columns of row 0 must ascend, but 1 comes after 1; sort them, each once"),
-        ([0, 1], [0], "sparsity `s` is given 1 rows, but set `nodes` has 3 elements; give a start for each row and one more"),
+        ([0, 2, 2, 2], [1, 1], "the columns of row 0 must ascend, but 1 follows 1; sort them and remove duplicates"),
+        ([0, 1], [0], "sparsity `s` has 1 rows, but set `nodes` has 3 elements; give the start of each row and the end of the last"),
     ],
 )
 def test_rows_that_are_not_those_of_a_matrix_are_refused(starts, columns, message):
@@ -130,6 +130,6 @@ def test_numbers_of_another_count_or_kind_are_refused():
     sparsity = op2.Sparsity.from_rows(nodes**1, [0, 1, 2, 3], [0, 1, 2])
     with pytest.raises(pl.DataValueError, match="3 numbers are needed, but 2 were given"):
         op2.Mat(sparsity, data=np.zeros(2))
-    with pytest.raises(pl.MapTypeError, match="the row starts of a sparsity are integers, not float64"):
+    with pytest.raises(pl.MapTypeError, match="the row starts of a sparsity must be integers, not float64"):
         op2.Sparsity.from_rows(nodes**1, [0.0, 1.0, 2.0, 3.0], [0, 1, 2])
     assert op2.Mat(sparsity, data=[1, 2, 3], dtype=float).values.tolist() == [[1, 0, 0], [0, 2, 0], [0, 0, 3]]

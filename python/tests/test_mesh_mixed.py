@@ -63,16 +63,16 @@ def test_a_mixed_set_is_the_tuple_of_its_sets():
 @pytest.mark.parametrize(
     "make, error, text",
     [
-        (lambda a: op2.MixedSet("ab"), pl.SetTypeError, "a MixedSet is made of several parts, not of 'ab'; give a list of them"),
+        (lambda a: op2.MixedSet("ab"), pl.SetTypeError, "a MixedSet needs several parts, not 'ab'; pass a list"),
         (lambda a: op2.MixedSet([]), pl.SetTypeError, "a MixedSet needs at least one part; the list is empty"),
         (lambda a: op2.MixedSet([a, 3]), pl.SetTypeError, "part 1 of a MixedSet is 3; give a Set"),
         (lambda a: op2.MixedDataSet([a, None]), pl.DataSetTypeError, "part 1 of a MixedDataSet is None; give a Set or a DataSet"),
-        (lambda a: op2.MixedDataSet([a, a**1], 2), pl.DataSetTypeError, "part 1 of a MixedDataSet with dims is a DataSet, which has a dimension; leave out dims"),
-        (lambda a: op2.MixedDataSet([a, a], [1]), pl.SetValueError, "a MixedDataSet of 2 sets needs 2 dims, not 1; one integer is for all sets"),
-        (lambda a: op2.MixedDataSet([a, a], "2"), pl.DimTypeError, "the dims of a MixedDataSet are an integer or one dimension for each set, not '2'"),
+        (lambda a: op2.MixedDataSet([a, a**1], 2), pl.DataSetTypeError, "part 1 of a MixedDataSet with dims is a DataSet, which has a dimension; omit dims"),
+        (lambda a: op2.MixedDataSet([a, a], [1]), pl.SetValueError, "a MixedDataSet of 2 sets needs 2 dims, not 1; one integer applies to all sets"),
+        (lambda a: op2.MixedDataSet([a, a], "2"), pl.DimTypeError, "the dims of a MixedDataSet must be an integer or one dimension for each set, not '2'"),
         (lambda a: op2.MixedMap([a]), pl.MapTypeError, "part 0 of a MixedMap is an object of type Set; give a Map, or None where the part of the data is a Global"),
-        (lambda a: op2.MixedMap([None]), pl.MapTypeError, "a MixedMap needs at least one Map, since that says which set its elements are of"),
-        (lambda a: op2.GlobalDataSet(a), pl.DataSetTypeError, "a GlobalDataSet is that of a Global, not of an object of type Set"),
+        (lambda a: op2.MixedMap([None]), pl.MapTypeError, "a MixedMap needs at least one Map, which determines its iteration set"),
+        (lambda a: op2.GlobalDataSet(a), pl.DataSetTypeError, "a GlobalDataSet needs a Global, not an object of type Set"),
         (lambda a: op2.MixedDat([a, "b"]), pl.DataSetTypeError, "part 1 of a MixedDat is 'b'; give a Dat, a Global, a DataSet or a Set"),
     ],
 )  # fmt: skip
@@ -90,7 +90,7 @@ def test_a_mixed_map_leads_from_one_set(line):
     elsewhere = op2.Map(line.nodes, line.nodes, 1, np.arange(line.nodes.size), "elsewhere")
     with pytest.raises(pl.MapValueError) as caught:
         op2.MixedMap([line.own, elsewhere])
-    assert str(caught.value) == "the maps of a MixedMap must begin at one set: `own` begins at `cells`, but `elsewhere` at `nodes`"
+    assert str(caught.value) == "the maps of a MixedMap must start at one set: `own` starts at `cells`, but `elsewhere` at `nodes`"
 
 
 # Data
@@ -115,7 +115,7 @@ def test_zeros_are_made_on_sets_and_copies_of_mixed_data(line):
     assert line.u.norm > 0 == copy.norm
     line.u.copy_to(copy)
     assert copy.norm == line.u.norm
-    with pytest.raises(pl.DataValueError, match="the parts of a MixedDat must have one type: `p` has float64, but `k` has int32"):
+    with pytest.raises(pl.DataValueError, match="the parts of a MixedDat must have the same type: `p` has float64, but `k` has int32"):
         op2.MixedDat([line.p, op2.Dat(line.nodes, dtype=np.int32, name="k")])
 
 
@@ -198,7 +198,7 @@ def test_one_part_cannot_get_the_numbers_of_two(line):
     two = op2.MixedDat([line.p, 2 * line.p])
     with pytest.raises(pl.DataValueError) as caught:
         two.copy_to(op2.MixedDat([r, r]))
-    assert str(caught.value) == "`r` is two parts of what is copied to, and cannot have the numbers of both" and r.norm == 0
+    assert str(caught.value) == "`r` appears twice among the destinations, but cannot hold the values of both" and r.norm == 0
     op2.MixedDat([line.p, line.p]).copy_to(op2.MixedDat([r, r]))
     assert r.data_ro.tolist() == line.p.data_ro.tolist()
 
@@ -262,22 +262,22 @@ def test_parts_can_be_globals(line, tmp_path):
     assert r.data_ro.tolist() == [6, 8]
     u.zero()
     assert u.norm == 0
-    with pytest.raises(pl.DataValueError, match="part 1 is a Global, but stands beside an object of type Dat"):
+    with pytest.raises(pl.DataValueError, match="part 1 is a Global, but its counterpart is an object of type Dat"):
         u + line.u
 
 
 def test_parts_that_do_not_fit_are_refused(line):
-    with pytest.raises(pl.DataValueError, match="data of 2 parts is needed, not of 1"):
+    with pytest.raises(pl.DataValueError, match="expected data of 2 parts, not 1"):
         line.u + op2.MixedDat([line.p])
-    with pytest.raises(pl.DataValueError, match="data of 2 parts is needed, not an object of type Dat; give a MixedDat"):
+    with pytest.raises(pl.DataValueError, match="expected data of 2 parts, not an object of type Dat; pass a MixedDat"):
         line.u.inner(line.p)
     with pytest.raises(TypeError):
         line.u + "one"
     with pytest.raises(pl.MapTypeError, match="data of 2 parts needs a MixedMap, not the Map `own`"):
         line.u(op2.READ, line.own)
-    with pytest.raises(pl.MapValueError, match="data of 2 parts needs a MixedMap of as many maps, not of 1"):
+    with pytest.raises(pl.MapValueError, match="data of 2 parts needs a MixedMap with the same number of maps, not 1"):
         line.u(op2.READ, [line.own])
-    with pytest.raises(pl.MapValueError, match="part `r` is a Global, which is the same for all elements; put None in place of map `ends`"):
+    with pytest.raises(pl.MapValueError, match="part `r` is a Global, which is the same for all elements; use None instead of map `ends`"):
         op2.MixedDat([line.p, op2.Global(1, 0.0, name="r")])(op2.READ, line.both)
 
 
@@ -398,15 +398,15 @@ def test_a_mixed_sparsity_is_a_grid_of_sparsities(line):
 @pytest.mark.parametrize(
     "make, error, text",
     [
-        (lambda x: op2.MixedSparsity("x", x.both), pl.DataSetTypeError, "a MixedSparsity is between two data sets, not 'x'; give a MixedDataSet or a DataSet"),
-        (lambda x: op2.MixedSparsity((x.dataset,) * 3, x.both), pl.DataSetTypeError, "a MixedSparsity is between two data sets, but 3 were given"),
-        (lambda x: op2.MixedSparsity(x.dataset, {(0, 2): []}), pl.MapValueError, "maps are given for block (0, 2), but there are 2 × 2 blocks"),
-        (lambda x: op2.MixedSparsity(x.dataset, [(x.own, x.both)]), pl.MapValueError, "a side of 2 parts needs as many maps, not 1"),
-        (lambda x: op2.MixedSparsity(x.dataset, [("own", x.both)]), pl.MapTypeError, "a Map or a MixedMap is needed, not 'own'"),
+        (lambda x: op2.MixedSparsity("x", x.both), pl.DataSetTypeError, "a MixedSparsity needs two data sets, not 'x'; give a MixedDataSet or a DataSet"),
+        (lambda x: op2.MixedSparsity((x.dataset,) * 3, x.both), pl.DataSetTypeError, "a MixedSparsity needs two data sets, but 3 were given"),
+        (lambda x: op2.MixedSparsity(x.dataset, {(0, 2): []}), pl.MapValueError, "maps were given for block (0, 2), but there are 2 × 2 blocks"),
+        (lambda x: op2.MixedSparsity(x.dataset, [(x.own, x.both)]), pl.MapValueError, "a side of 2 parts needs 2 maps, not 1"),
+        (lambda x: op2.MixedSparsity(x.dataset, [("own", x.both)]), pl.MapTypeError, "expected a Map or a MixedMap, not 'own'"),
         (lambda x: op2.MixedMat(x.dataset), pl.SparsityTypeError, "a MixedMat needs a MixedSparsity, not an object of type MixedDataSet"),
         (lambda x: random_mat(x)[0](op2.INC, (x.both, x.both), []), pl.MapValueError, "lgmaps are needed for 4 blocks, but 0 were given"),
         (lambda x: random_mat(x)[0].mult(x.p), pl.DataValueError, "a product with 2 parts of a matrix needs data of 2 parts, not data of 1 parts"),
-        (lambda x: random_mat(x)[0].mult(x.u, x.u), pl.DataValueError, "the product with matrix `a` cannot be put where the factor is; give another y"),
+        (lambda x: random_mat(x)[0].mult(x.u, x.u), pl.DataValueError, "the product with matrix `a` cannot overwrite the factor; pass a different y"),
         (lambda x: random_mat(x)[0].zero_rows([11]), pl.IndexValueError, "matrix `a` has 11 rows of blocks, not one with number 11"),
         (lambda x: random_mat(x)[0].set_values([0], [17], [1]), pl.IndexValueError, "matrix `a` has 17 columns, not one with number 17"),
     ],
@@ -437,7 +437,7 @@ def test_a_product_needs_a_place_for_each_part(line):
     mat = op2.MixedMat(op2.MixedSparsity(twice, op2.MixedMap([line.own, line.own])), name="a")
     with pytest.raises(pl.DataValueError) as caught:
         mat.mult(op2.MixedDat(twice), op2.MixedDat([r, r]))
-    assert str(caught.value) == "the product with matrix `a` needs a place for each part, but `r` is two parts of y"
+    assert str(caught.value) == "the product with matrix `a` needs separate memory for each part, but `r` appears twice in y"
     assert (mat @ op2.MixedDat([r, r])).norm == 0
 
 
@@ -480,7 +480,7 @@ def test_rows_and_entries_are_changed_by_their_numbers_in_the_whole(line):
     mat.zero()
     assert not mat.values.any()
     twice = op2.MixedDataSet([line.cells, line.cells])
-    with pytest.raises(pl.IndexValueError, match="2 parts of the rows of `b` are on the set `cells` of the subset; give the numbers of the rows"):
+    with pytest.raises(pl.IndexValueError, match="2 parts of the rows of `b` are on the set `cells` of the subset; pass row numbers"):
         op2.MixedMat(op2.MixedSparsity(twice, [line.own] * 0), name="b").zero_rows(line.cells(0))
 
 
@@ -489,11 +489,11 @@ def test_rows_and_entries_are_changed_by_their_numbers_in_the_whole(line):
     [
         (lambda a: a.zero_rows([0, 2], 3.0, idx=1), "a block of matrix `a[1, 1]` has no component 1; it has 1 rows"),
         (lambda a: a.zero_rows([0, 2], 0.0, idx=1), "a block of matrix `a[1, 0]` has no component 1; it has 1 rows"),
-        (lambda a: a.zero_rows([0, 4]), "matrix `a` has 3 × 2 parts, so that the rows of part 2 have no diagonal"),
+        (lambda a: a.zero_rows([0, 4]), "matrix `a` has 3 × 2 parts, so the rows of part 2 have no diagonal"),
         (lambda a: a.set_local_diagonal_entries([0, 2], 3.0, 1), "a block of matrix `a[1, 1]` has no component 1; it has 1 rows"),
-        (lambda a: a.inc_local_diagonal_entries([0, 4], 3.0), "matrix `a` has 3 × 2 parts, so that the rows of part 2 have no diagonal"),
-        (lambda a: a.set_values([0], [0, 5], [[5, 6]]), "matrix `a[0, 1]` stores no block in row 0 and column 1"),
-        (lambda a: a.addto_values([0, 5], [0], [[5], [6]]), "matrix `a[1, 0]` stores no block in row 1 and column 0"),
+        (lambda a: a.inc_local_diagonal_entries([0, 4], 3.0), "matrix `a` has 3 × 2 parts, so the rows of part 2 have no diagonal"),
+        (lambda a: a.set_values([0], [0, 5], [[5, 6]]), "matrix `a[0, 1]` does not store a block in row 0 and column 1"),
+        (lambda a: a.addto_values([0, 5], [0], [[5], [6]]), "matrix `a[1, 0]` does not store a block in row 1 and column 0"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_a_later_part_of_a_matrix_changes_no_part(change, text):
@@ -561,7 +561,7 @@ def test_blocks_of_globals_need_no_maps(line):
     dataset = op2.MixedDataSet([line.cells, op2.GlobalDataSet(r)])
     sparsity = op2.MixedSparsity(dataset, {(0, 1): [(line.own, None)], (1, 1): [(None, None)]})
     assert [block.nz for block in sparsity] == [5, 5, 0, 1] and sparsity[1, 1].block_shape == (2, 2)
-    with pytest.raises(pl.MapValueError, match="a matrix argument needs at least one Map, since that says which set its elements are of"):
+    with pytest.raises(pl.MapValueError, match="a matrix argument needs at least one Map, which determines its iteration set"):
         op2.MixedMat(op2.MixedSparsity(op2.MixedDataSet([op2.GlobalDataSet(r)]), {}))(op2.INC, (None, None))
 
 
@@ -597,9 +597,9 @@ def test_a_saddle_point_problem_with_a_multiplier_is_solved(context, line):
     assert op2.solve(mat, x, b, "gmres", None, rtol=1e-12).converged
     expected = sparse.spsolve(mat.to_scipy().tocsc(), np.arange(7.0))
     assert np.allclose(x[0].data_ro, expected[:6]) and np.allclose(multiplier.data_ro, expected[6:])
-    with pytest.raises(pl.DataValueError, match="`saddle` cannot be solved: its diagonal has zeros, which the Jacobi preconditioner divides by"):
+    with pytest.raises(pl.DataValueError, match="`saddle` cannot be solved: its diagonal has zeros, and the Jacobi preconditioner divides by the diagonal"):
         op2.solve(mat, x, b, "gmres")
-    with pytest.raises(pl.DataValueError, match="conjugate gradients need a positive definite matrix, and it is not; use GMRES"):
+    with pytest.raises(pl.DataValueError, match="conjugate gradients need a positive definite matrix, but this one is not; use GMRES"):
         op2.solve(mat, op2.MixedDat(data), b, "cg", None)
 
 
@@ -626,7 +626,7 @@ def test_arithmetic_in_place_reads_what_was_there_before_in_whatever_data_has_th
     _, values, u, over = overlapping()
     v, before = over(*starts), values.copy()
     if abs(starts[0] - starts[1]) < 3:
-        with pytest.raises(pl.DataValueError, match="is two parts of what is copied to, and cannot have the numbers of both"):
+        with pytest.raises(pl.DataValueError, match="appears twice among the destinations, but cannot hold the values of both"):
             u.copy_to(v)
     else:
         u.copy_to(v)
@@ -644,23 +644,23 @@ def test_products_and_solutions_are_not_put_where_they_are_read(line):
     values = np.arange(1.0, 30)
     x = op2.MixedDat([op2.Dat(line.cells, values[:5]), op2.Dat(line.nodes**2, values[5:17].reshape(6, 2))])
     cells, nodes = op2.Dat(line.cells, values[15:20]), op2.Dat(line.nodes**2, np.zeros((6, 2)))
-    with pytest.raises(pl.DataValueError, match="the product with matrix `a` cannot be put where the factor is; give another y"):
+    with pytest.raises(pl.DataValueError, match="the product with matrix `a` cannot overwrite the factor; pass a different y"):
         mat.mult(x, op2.MixedDat([cells, nodes]))
     with pytest.raises(pl.DataValueError, match="`a` cannot be solved: x and b share memory"):
         op2.solve(mat, op2.MixedDat([cells, nodes]), x, "gmres")
     twice = op2.MixedDat([op2.Dat(line.cells, values[15:20]), op2.Dat(line.nodes**2, values[16:28].reshape(6, 2), name="w")])
-    with pytest.raises(pl.DataValueError, match="needs a place for each part, but `w` is two parts of y"):
+    with pytest.raises(pl.DataValueError, match="needs separate memory for each part, but `w` appears twice in y"):
         mat.mult(line.u, twice)
     with pytest.raises(pl.DataValueError, match="`a` cannot be solved: two parts of x share memory"):
         op2.solve(mat, twice, line.u, "gmres")
     inside = op2.Dat(line.cells, mat[1, 0].data.reshape(-1)[:5], name="inside")
     assert np.shares_memory(inside.data_ro, mat[1, 0].data_ro)
-    with pytest.raises(pl.DataValueError, match="cannot be put where the matrix is; give another y than `inside`"):
+    with pytest.raises(pl.DataValueError, match="cannot overwrite the matrix; pass a y other than `inside`"):
         mat.mult(x, op2.MixedDat([inside, nodes]))
     product = mat.mult(x, op2.MixedDat([op2.Dat(line.cells, values[17:22]), nodes]))
     assert np.allclose(np.concatenate([part.ravel() for part in product.data_ro]), dense @ np.arange(1.0, 18))
     first = mat[0, 0]
-    with pytest.raises(pl.MeshError, match="it is in the memory of what is multiplied; give other data"):
+    with pytest.raises(pl.MeshError, match="it shares memory with the factor; use other data"):
         first.mult(op2.Dat(line.cells, values[:5]), op2.Dat(line.cells, values[4:9]))
 
 
@@ -669,7 +669,7 @@ def test_solvers_refuse_parts_that_do_not_fit(line):
     x = op2.MixedDat(line.dataset)
     with pytest.raises(pl.DataValueError, match="a product with 2 parts of a matrix needs data of 2 parts, not data of 1 parts"):
         op2.solve(mat, line.p, line.u)
-    with pytest.raises(pl.MeshError, match="`a\\[0, 0\\]` cannot be multiplied with `v`: it is on another set than the matrix"):
+    with pytest.raises(pl.MeshError, match="`a\\[0, 0\\]` cannot be multiplied with `v`: it is on a different set than the matrix"):
         op2.solve(mat, op2.MixedDat([line.v, line.p]), line.u)
     with pytest.raises(pl.DataValueError, match="`a` cannot be solved: x and b share memory; copy one of them"):
         op2.solve(mat, op2.MixedDat([x[0], line.v]), line.u)

@@ -199,10 +199,10 @@ def test_a_checkpoint_that_does_not_fit_changes_nothing(tmp_path):
         op2.load(path, u=u, w=u)
     with pytest.raises(pl.DataTypeError, match="`v` in .* has numbers of type float64, but `n` of type int32"):
         op2.load(path, u=u, v=op2.Dat(nodes**2, dtype=np.int32, name="n"))
-    with pytest.raises(pl.DataValueError, match=r"`v` in .* has the shape \(3, 2\), but `u` has \(3,\)"):
+    with pytest.raises(pl.DataValueError, match=r"`v` in .* has shape \(3, 2\), but `u` has \(3,\)"):
         op2.load(path, u=u, v=u)
     assert u.data_ro.tolist() == [9, 9, 9]
-    with pytest.raises(pl.DataValueError, match="a checkpoint is a file .h5 or .npz, not step.txt"):
+    with pytest.raises(pl.DataValueError, match="a checkpoint must be a .h5 or .npz file, not step.txt"):
         op2.save(tmp_path / "step.txt", u=u)
     with pytest.raises(pl.DataTypeError, match="`u` is an object of type list, not a Dat or a Global"):
         op2.save(path, u=[1])
@@ -227,7 +227,7 @@ def test_a_process_that_raises_ends_all(launcher, tmp_path):
     world.barrier()
     """
     status, text = mpirun(launcher, 2, program, tmp_path)
-    assert status != 0 and "KeyError: 'what went wrong'" in text and "rank 1 of 2 raised KeyError and ends all" in text, text
+    assert status != 0 and "KeyError: 'what went wrong'" in text and "rank 1 of 2 raised KeyError; all ranks are aborted" in text, text
 
 
 def test_processes_with_different_meshes_or_loops_are_told(tmp_path):
@@ -255,10 +255,10 @@ def test_processes_with_different_meshes_or_loops_are_told(tmp_path):
     early = op2.ParLoop(add, cells, x(op2.INC, ends))
     mat = op2.Mat(op2.Sparsity((nodes**1, nodes**1), [(ends, ends)]), float, name="mat")
     op2.distribute(cells, [0, 0, 1, 1])
-    refused(pl.DeviceError, "was distributed over processes; make loops and matrices, and take arrays, after that", early)
+    refused(pl.DeviceError, "was distributed over processes; create loops and matrices and request arrays after that", early)
     fill = op2.Kernel("void fill(double a[2][2]) { a[0][0] += 1; }", "fill")
-    refused(pl.SetValueError, "`mat` was made before its set `nodes` was distributed", lambda: op2.par_loop(fill, cells, mat(op2.INC, (ends, ends))))
-    refused(pl.SetValueError, "it has been distributed already", lambda: op2.distribute(cells))
+    refused(pl.SetValueError, "`mat` was created before its set `nodes` was distributed", lambda: op2.par_loop(fill, cells, mat(op2.INC, (ends, ends))))
+    refused(pl.SetValueError, "it is already distributed", lambda: op2.distribute(cells))
 
     mesh = op2.box_mesh((4, 4))
     corners, points, _ = mesh.map("cells", "vertices"), mesh.coordinates, mesh.boundary
@@ -267,7 +267,7 @@ def test_processes_with_different_meshes_or_loops_are_told(tmp_path):
     refused(pl.SetValueError, shared, lambda: op2.write_vtk("never.vtu", points, corners))
     refused(pl.SetValueError, shared, lambda: mesh.write("never.vtu"))
     refused(pl.SetValueError, shared, lambda: points.plot(points, corners))
-    late = "is made of the whole mesh, but processes share it; make it before the mesh is distributed"
+    late = "needs the whole mesh, but the mesh is distributed; create it before distributing the mesh"
     refused(pl.SetValueError, "the map from `edges` to `vertices` " + late, lambda: mesh.map("edges", "vertices"))
     refused(pl.SetValueError, "set `edges` " + late, lambda: mesh.sets["edges"])
     refused(pl.SetValueError, late, lambda: mesh.space(2))
@@ -285,7 +285,7 @@ def test_processes_with_different_meshes_or_loops_are_told(tmp_path):
     first, second = line(), line()
     early = op2.ParLoop(add, first[0], first[2](op2.INC, first[1]))
     op2.distribute(first[0], [0, 0, 1, 1])
-    refused(pl.DeviceError, "was distributed over processes; make loops", early)
+    refused(pl.DeviceError, "was distributed over processes; create loops", early)
     op2.par_loop(add, first[0], first[2](op2.INC, first[1]))
     op2.par_loop(add, second[0], second[2](op2.INC, second[1]))
     assert first[2].gather().tolist() == second[2].data_ro.tolist() == numbers.tolist() == [1, 3, 4, 5, 5]
@@ -316,13 +316,13 @@ def test_what_cannot_be_distributed_is_told():
     ends = op2.Map(cells, nodes, 2, [[0, 1], [1, 2]], "ends")
     with pytest.raises(pl.SetValueError, match='unknown way "halves"; give "graph", "coordinates" or an array of ranks'):
         op2.distribute(cells, "halves")
-    with pytest.raises(pl.SetValueError, match="1 ranks are given for 2 elements"):
+    with pytest.raises(pl.SetValueError, match="1 ranks were given for 2 elements"):
         op2.distribute(cells, [0])
-    with pytest.raises(pl.SetValueError, match="element 1 is given to rank 1, but there are 1 processes"):
+    with pytest.raises(pl.SetValueError, match="element 1 is assigned to rank 1, but there are 1 processes"):
         op2.distribute(cells, [0, 1])
-    with pytest.raises(pl.SetValueError, match="element 0 is given to rank -1"):
+    with pytest.raises(pl.SetValueError, match="element 0 is assigned to rank -1"):
         op2.distribute(cells, [-1, 0])
-    with pytest.raises(pl.SetValueError, match="ranks are integers, not numbers of type float64"):
+    with pytest.raises(pl.SetValueError, match="ranks must be integers, not numbers of type float64"):
         op2.distribute(cells, [0.5, 1])
     with pytest.raises(pl.SetValueError, match='by="coordinates" needs coordinates='):
         op2.distribute(cells, "coordinates")
@@ -331,12 +331,12 @@ def test_what_cannot_be_distributed_is_told():
         op2.distribute(cells, "coordinates", coordinates=lonely)
     with pytest.raises(pl.SetValueError, match="it is not a plain set"):
         op2.distribute(cells(0))
-    with pytest.raises(pl.SetValueError, match="set `parts` has ghosts; every process begins with the whole mesh"):
+    with pytest.raises(pl.SetValueError, match="set `parts` has ghosts; every process must start with the whole mesh"):
         op2.distribute(op2.Set((1, 2, 3), "parts"))
-    with pytest.raises(pl.MeshError, match="a Comm or a communicator of mpi4py is needed, not"):
+    with pytest.raises(pl.MeshError, match="expected a Comm or an mpi4py communicator, not"):
         op2.distribute(cells, comm=3)
     columns = op2.ExtrudedSet(nodes, 4)
-    with pytest.raises(pl.SetValueError, match="extruded sets such as `nodes_extruded` are not distributed"):
+    with pytest.raises(pl.SetValueError, match="extruded sets such as `nodes_extruded` cannot be distributed"):
         op2.distribute(cells)
     del columns, ends
 

@@ -126,7 +126,7 @@ def test_what_xobjects_got_wrong_is_right(run):
                 print(type(error).__name__)
     """)
     assert printed.splitlines() == [
-        "S.text: text of 100 bytes does not fit into a string with room for 7; its size was fixed when it was made",
+        "S.text: text of 100 bytes does not fit into a string with room for 7; its size is fixed at creation",
         "S has no field `m`; its fields are text, n",
         "7",
         "[[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]",

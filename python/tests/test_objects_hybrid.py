@@ -220,8 +220,8 @@ def test_a_linked_array_may_be_read_only(ctx):
 
 
 def test_linked_arrays_have_one_axis_and_a_known_mode(ctx):
-    assert message(lambda: xo.LinkedArray.from_array(np.zeros((2, 2))), ValueError) == "a linked array has one axis, not 2"
-    assert message(lambda: Container(ctx, "other"), ValueError) == 'mode is None, "readonly" or "setitem_from_container", not \'other\''
+    assert message(lambda: xo.LinkedArray.from_array(np.zeros((2, 2))), ValueError) == "a linked array must have one axis, not 2"
+    assert message(lambda: Container(ctx, "other"), ValueError) == 'mode must be None, "readonly" or "setitem_from_container", not \'other\''
 
 
 def test_a_copy_keeps_what_its_references_are_dressed_as():

@@ -167,7 +167,7 @@ def test_objects_that_do_not_fit_are_refused_and_unchanged(ctx, k):
     )
     assert words(lambda: k.scale(c=other(_context=ctx), by=1.0), TypeError) == (
         "argument `c` of kernel `scale` is declared `Cells`, but an object of class `Cells` was given; it is another class of that name; add the kernel "
-        "again with the present one"
+        "again with the current one"
     )
     assert words(lambda: k.raw(a=item, n=3), TypeError) == "argument `a` of kernel `raw` is declared `double *`, but an object of class `Cells` was given"
     assert words(lambda: k.raw(a=xo.Float32[:](3, _context=ctx), n=3), TypeError) == (
@@ -200,7 +200,7 @@ def test_a_bound_kernel_keeps_its_objects_and_sees_them_where_they_are(ctx, k):
         assert numbers(item.a) == [4, 8, 12]
     else:
         message = words(lambda: buffer.grow(100_000), pl.DeviceError)
-        assert message.endswith("but its address is held by 1 view; drop the views first, or give it its full length at creation")
+        assert message.endswith("because its address is held by 1 view; drop the views first, or create it with its full length")
         step()
     offset, free = item._offset, buffer.get_free()
     del item
@@ -217,7 +217,7 @@ def test_a_bound_kernel_keeps_its_objects_and_sees_them_where_they_are(ctx, k):
 def test_objects_of_another_device_cannot_be_bound(ctx, k):
     other = open_context(DEVICES[-1] if ctx.device.kind == "cpu" else "cpu:1")
     message = words(lambda: k.scale.bind(c=cells(_context=other), by=2.0), ValueError)
-    assert message == "objects of another device cannot be bound, since each call would copy them"
+    assert message == "objects of another device cannot be bound, because each call would copy them"
 
 
 def test_kernels_are_found_by_name(ctx, k):
@@ -396,7 +396,7 @@ def test_c_functions_are_methods_properties_and_functions(ctx):
 
 
 def test_c_functions_that_say_nothing_or_too_much_are_refused(ctx):
-    message = "a C function is given by its source, by a header (with a body or without), or by a body"
+    message = "a C function needs its source, a header (with or without a body), or a body"
     for arguments in ({}, {"source": "x", "body": "y"}, {"source": "x", "header": "y"}):
         assert words(lambda arguments=arguments: xo.CMethod(**arguments), TypeError) == message
     body = {"a": xo.Int64, "f": xo.CMethod("nothing here")}
@@ -404,7 +404,7 @@ def test_c_functions_that_say_nothing_or_too_much_are_refused(ctx):
     if ctx.device.kind != "cpu":
         body = {"a": xo.Int64, "f": xo.CMethod("GPUGLMEM int64_t *S_f(S self) { return S_getp_a(self); }")}
         made = type(xo.Struct)("S", (xo.Struct,), body)(a=1, _context=ctx)
-        assert words(made.f, TypeError) == "S.f: a result of type `GPUGLMEM int64_t *` cannot be taken from a GPU; return a number"
+        assert words(made.f, TypeError) == "S.f: a result of type `GPUGLMEM int64_t *` cannot be returned from a GPU; return a number"
 
 
 class Base(xo.Struct):
@@ -418,7 +418,7 @@ def test_c_methods_belong_to_their_own_class(ctx):
         y = xo.Float64
 
     item = Derived(x=1, _context=ctx)
-    assert words(item.twice, TypeError) == "Base_twice takes objects of Base, not of Derived; write twice again for that class"
+    assert words(item.twice, TypeError) == "Base_twice takes objects of Base, not of Derived; define twice for that class as well"
     assert item.seven() == 7 and Base(x=2, _context=ctx).twice() == 4
 
 
@@ -429,7 +429,7 @@ def test_parts_and_wholes_of_another_device_are_not_written_at_once(ctx):
     kernel(a=near.a, c=near)
     assert (near.n, near.a[0]) == (5, 9)
     assert words(lambda: kernel(a=far.a, c=far), ValueError) == (
-        "the ArrNFloat64 and the Cells of another device overlap, and the kernel writes to them; copy the whole to its device first"
+        "the ArrNFloat64 and the Cells of another device overlap, and the kernel writes to them; copy the whole object to its device first"
     )
     assert far._to_dict() == cells()._to_dict()
 
@@ -451,7 +451,7 @@ class NamedOrders(xo.Struct):
 def test_array_classes_of_another_order_need_a_name_of_their_own(ctx):
     described = {"get": Kernel(args=[Arg(Orders, name="o"), Arg(xo.Float64, pointer=True, name="out")])}
     assert words(lambda: xo.build_kernels(ctx, described, ["GPUKERN void get(Orders o, double *out) {}"]), ValueError) == (
-        "two classes with different bytes are named ArrNxMFloat64; kernels know classes by name, so give one of them another "
+        "two classes with different layouts are named ArrNxMFloat64; kernels identify classes by name, so rename one of them "
         "(for arrays: `class Other(ArrNxMFloat64): pass`)"
     )
     source = """GPUKERN void get(NamedOrders o, double *out) { VECTORIZE_OVER(i, 1)

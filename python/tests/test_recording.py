@@ -41,13 +41,13 @@ def refused(ctx, work, what, hint=LATER):
     assert repr(steps) == f"<Recording on {name}, abandoned>"
     with pytest.raises(pl.RecordingError) as caught:
         steps()
-    assert str(caught.value) == f"{name}: the recording was abandoned in an error; record again"
+    assert str(caught.value) == f"{name}: the recording was abandoned after an error; record again"
     # A program that goes on after the error does not get a replay of the rest.
     with pytest.raises(pl.RecordingError) as caught:
         with ctx.recording():
             with pytest.raises(pl.RecordingError):
                 work()
-    assert str(caught.value) == f"{name}: the recording was abandoned, since {what} cannot be recorded; leave that out and record again"
+    assert str(caught.value) == f"{name}: the recording was abandoned, because {what} cannot be recorded; leave that out and record again"
     ctx.synchronize()
 
 
@@ -65,7 +65,7 @@ def test_a_replay_does_what_the_calls_do_and_recording_does_nothing(ctx, prog):
     with ctx.recording() as steps:
         calls(u, v)
         assert len(steps) == 3
-        assert repr(steps) == f"<Recording on {ctx.device.name}, under way: 3 steps>"
+        assert repr(steps) == f"<Recording on {ctx.device.name}, in progress: 3 steps>"
     np.testing.assert_array_equal(u.numpy(), values)
     for _ in range(3):
         assert steps() is None
@@ -229,7 +229,7 @@ def test_loop_kernels_are_recorded(ctx):
         event, (result,) = twice(ctx, a=a, out=out)
         _, (made,) = twice(ctx, a=out)
     assert len(steps) == 2
-    with pytest.raises(pl.DeviceError, match="the event was not recorded yet"):
+    with pytest.raises(pl.DeviceError, match="the event has not been recorded"):
         event.wait()
     assert out.tolist() == [0.0] * 5
     a[...] = np.arange(5.0) + 1
@@ -326,7 +326,7 @@ def test_a_recording_inside_another_is_refused(ctx, prog):
         with pytest.raises(pl.RecordingError) as caught:
             with ctx.recording():
                 pass
-        assert str(caught.value) == f"{ctx.device.name}: this thread is recording this stream already; finish that recording first"
+        assert str(caught.value) == f"{ctx.device.name}: this thread is already recording this stream; finish that recording first"
         prog.add(x=x, a=1.0, n=1)
     steps()
     assert x.tolist() == [1.0]
@@ -338,7 +338,7 @@ def test_a_recording_is_entered_once_and_called_when_it_is_finished(ctx):
     assert repr(steps) == f"<Recording on {name}, not begun>"
     with pytest.raises(pl.RecordingError) as caught:
         steps()
-    assert str(caught.value) == f"{name}: nothing was recorded yet; enter the recording with `with`"
+    assert str(caught.value) == f"{name}: nothing has been recorded; enter the recording with `with`"
     x = ctx.zeros(2)
     with steps:
         with pytest.raises(pl.RecordingError) as caught:
@@ -348,7 +348,7 @@ def test_a_recording_is_entered_once_and_called_when_it_is_finished(ctx):
     with pytest.raises(pl.RecordingError) as caught:
         with steps:
             pass
-    assert str(caught.value) == f"{name}: a recording is entered once; ask `ctx.recording()` for another"
+    assert str(caught.value) == f"{name}: a recording can be entered once; create another with `ctx.recording()`"
     steps()
     assert steps.is_graph == (ctx.device.kind in ("cuda", "hip"))
     assert repr(steps) == f"<Recording on {name}: 1 step{', one graph' if steps.is_graph else ''}>"

@@ -89,7 +89,7 @@ def test_files_that_hold_no_program_are_told_apart(ctx, tmp_path):
     prog = ctx.compile(kernels.AXPY)
     prog.save(path)
     whole = path.read_bytes()
-    damaged = f"program file {path} is damaged: its content is not what was saved; save the program again"
+    damaged = f"program file {path} is damaged: its content does not match its checksum; save the program again"
     for changed in (whole[:-1], whole + b"x", whole[:200] + bytes([whole[200] ^ 1]) + whole[201:], whole[:20]):
         path.write_bytes(changed)
         assert words(lambda: ctx.load(path)) == damaged
@@ -100,7 +100,7 @@ def test_files_that_hold_no_program_are_told_apart(ctx, tmp_path):
         "compile and save the program again"
     )
     nowhere = tmp_path / "no" / "a.prog"
-    assert words(lambda: prog.save(nowhere)) == f"program file {nowhere} could not be saved: there is no folder {nowhere.parent}"
+    assert words(lambda: prog.save(nowhere)) == f"program file {nowhere} could not be saved: folder {nowhere.parent} does not exist"
 
 
 @pytest.mark.parametrize("name", DEVICES)

@@ -108,7 +108,7 @@ def test_old_vtk_endings_are_refused(tmp_path):
     with pytest.raises(ValueError) as caught:
         op2.write_vtk(tmp_path / "x.vtk", mesh.coordinates, mesh.maps["triangle"])
     better = tmp_path / "x.vtu"
-    assert str(caught.value) == f"`{tmp_path / 'x.vtk'}`: write_vtk writes VTK's XML format, whose files end in .vtu; name it `{better}`"
+    assert str(caught.value) == f"`{tmp_path / 'x.vtk'}`: write_vtk writes the VTK XML format, whose files end in .vtu; use `{better}`"
     assert not (tmp_path / "x.vtk").exists()
     op2.write_vtk(better, mesh.coordinates, mesh.maps["triangle"])
     assert better.exists()

@@ -54,7 +54,7 @@ for given, waits in ((None, 0), (1, 0), (2, 2), (77, 77)):
 for given in (-1, number):
     x.__dlpack__(stream=given)
     check(given, seen(), "")
-ambiguous = "stream 0 was named, which is ambiguous; name 1 for the legacy default stream or 2 for that of the thread"
+ambiguous = "stream 0 is ambiguous; use 1 for the legacy default stream or 2 for the per-thread default stream"
 check("0", message(lambda: x.__dlpack__(stream=0), ValueError), ambiguous)
 check("device", x.__dlpack_device__(), (2, 1))
 y.__dlpack__(stream=None)

@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Error, Fields, Ident, LitStr, Result, Type};
 
 /// A struct or an enum of objects.
-pub struct Declared<'a> {
+pub struct ObjectDeclaration<'a> {
     /// Its Rust name.
     pub ident: &'a Ident,
     /// The name of its class.
@@ -24,18 +24,18 @@ pub enum Body<'a> {
     Union(Vec<(&'a Ident, &'a Type)>),
 }
 
-pub fn read(input: &DeriveInput) -> Result<Declared<'_>> {
+pub fn read(input: &DeriveInput) -> Result<ObjectDeclaration<'_>> {
     if !input.generics.params.is_empty() {
         return Err(Error::new(
             input.generics.span(),
-            "an object has one layout, so that its type has no parameters; declare one struct for each layout",
+            "an object has one layout, so its type cannot have parameters; declare one struct for each layout",
         ));
     }
     let name = class_name(input)?;
     let body = match &input.data {
         Data::Struct(data) => Body::Struct(fields(input, &data.fields)?),
         Data::Enum(data) if data.variants.is_empty() => {
-            return Err(Error::new_spanned(&input.ident, "an enum of objects has at least one variant"));
+            return Err(Error::new_spanned(&input.ident, "an enum of objects must have at least one variant"));
         }
         Data::Enum(data) => Body::Union(data.variants.iter().map(|variant| member(input, variant)).collect::<Result<_>>()?),
         Data::Union(data) => {
@@ -45,7 +45,7 @@ pub fn read(input: &DeriveInput) -> Result<Declared<'_>> {
             ));
         }
     };
-    Ok(Declared { ident: &input.ident, name, body })
+    Ok(ObjectDeclaration { ident: &input.ident, name, body })
 }
 
 /// The name of the class: that of the type, or the one given by `#[object(name = "…")]`.
@@ -57,7 +57,7 @@ fn class_name(input: &DeriveInput) -> Result<String> {
                 given = Some(meta.value()?.parse()?);
                 Ok(())
             } else {
-                Err(meta.error("there is `#[object(name = \"…\")]` and nothing else"))
+                Err(meta.error("the only option is `#[object(name = \"…\")]`"))
             }
         })?;
     }
@@ -73,7 +73,7 @@ fn c_name(name: &str, at: &dyn ToTokens) -> Result<String> {
         return Ok(name.to_owned());
     }
     let what = format!(
-        "`{name}` cannot be a name in C, which has letters, digits and underscores; rename it, or a type by `#[object(name = \"…\")]`"
+        "`{name}` is not a valid C name (letters, digits and underscores); rename it, or rename a type with `#[object(name = \"…\")]`"
     );
     Err(Error::new_spanned(at.to_token_stream(), what))
 }
@@ -102,13 +102,17 @@ fn member<'a>(input: &'a DeriveInput, variant: &'a syn::Variant) -> Result<(&'a 
             Ok((&variant.ident, &held.unnamed[0].ty))
         }
         Fields::Unit => {
-            let what = format!("a variant holds one struct with `#[derive(Object)]`; for nothing, use `Option<{}>` instead", input.ident);
+            let what = format!(
+                "a variant must hold one struct with `#[derive(Object)]`; for an empty variant, use `Option<{}>` instead",
+                input.ident
+            );
             Err(Error::new_spanned(variant, what))
         }
         _ => {
             let name = &variant.ident;
-            let what =
-                format!("a variant holds one struct with `#[derive(Object)]`: write `{name}({name})` and declare `struct {name} {{ … }}`");
+            let what = format!(
+                "a variant must hold one struct with `#[derive(Object)]`: write `{name}({name})` and declare `struct {name} {{ … }}`"
+            );
             Err(Error::new_spanned(variant, what))
         }
     }
@@ -119,7 +123,7 @@ fn refuse_itself(ident: &Ident, ty: &Type) -> Result<()> {
     if !names(ident, ty.to_token_stream()) {
         return Ok(());
     }
-    let what = format!("`{ident}` cannot hold its own type; put all of them into a `Vec<{ident}>` and keep their indices instead");
+    let what = format!("`{ident}` cannot contain its own type; put all values into a `Vec<{ident}>` and store their indices instead");
     Err(Error::new_spanned(ty, what))
 }
 
@@ -150,37 +154,37 @@ mod tests {
         let told = [
             (
                 "struct Pair<T> { first: T }",
-                "an object has one layout, so that its type has no parameters; declare one struct for each layout",
+                "an object has one layout, so its type cannot have parameters; declare one struct for each layout",
             ),
             (
                 "struct Part<'a> { first: &'a str }",
-                "an object has one layout, so that its type has no parameters; declare one struct for each layout",
+                "an object has one layout, so its type cannot have parameters; declare one struct for each layout",
             ),
             ("struct Point(f64, f64);", "the C functions are named after fields; name them: `struct Point { … }`"),
             ("struct Point;", "the C functions are named after fields; name them: `struct Point { … }`"),
-            ("enum Never {}", "an enum of objects has at least one variant"),
+            ("enum Never {}", "an enum of objects must have at least one variant"),
             ("union Bits { a: f64, b: u64 }", "a Rust union cannot be an object; use an enum whose variants each hold a struct"),
             (
                 "enum Element { Drift(Drift), Nothing }",
-                "a variant holds one struct with `#[derive(Object)]`; for nothing, use `Option<Element>` instead",
+                "a variant must hold one struct with `#[derive(Object)]`; for an empty variant, use `Option<Element>` instead",
             ),
             (
                 "enum Element { Drift { length: f64 } }",
-                "a variant holds one struct with `#[derive(Object)]`: write `Drift(Drift)` and declare `struct Drift { … }`",
+                "a variant must hold one struct with `#[derive(Object)]`: write `Drift(Drift)` and declare `struct Drift { … }`",
             ),
             (
                 "enum Element { Drift(f64, f64) }",
-                "a variant holds one struct with `#[derive(Object)]`: write `Drift(Drift)` and declare `struct Drift { … }`",
+                "a variant must hold one struct with `#[derive(Object)]`: write `Drift(Drift)` and declare `struct Drift { … }`",
             ),
             (
                 "struct Node { next: Option<Box<Node>> }",
-                "`Node` cannot hold its own type; put all of them into a `Vec<Node>` and keep their indices instead",
+                "`Node` cannot contain its own type; put all values into a `Vec<Node>` and store their indices instead",
             ),
             (
                 "struct Größe { x: f64 }",
-                "`Größe` cannot be a name in C, which has letters, digits and underscores; rename it, or a type by `#[object(name = \"…\")]`",
+                "`Größe` is not a valid C name (letters, digits and underscores); rename it, or rename a type with `#[object(name = \"…\")]`",
             ),
-            ("#[object(size = 3)] struct S { x: f64 }", "there is `#[object(name = \"…\")]` and nothing else"),
+            ("#[object(size = 3)] struct S { x: f64 }", "the only option is `#[object(name = \"…\")]`"),
             ("struct S { #[object(name = \"y\")] x: f64 }", "`#[object(name = \"…\")]` belongs to the struct; a field keeps its name in C"),
         ];
         for (declared, expected) in told {

@@ -1,4 +1,4 @@
-//! `#[derive(Object)]`: Rust structs and enums as typed objects. `input.rs` reads what was declared and says what is wrong with it,
+//! `#[derive(Object)]`: Rust structs and enums as typed objects. `input.rs` parses and checks the declaration,
 //! `output.rs` writes the implementations.
 
 mod input;
@@ -55,7 +55,7 @@ use syn::{DeriveInput, parse_macro_input};
 ///
 /// ```compile_fail
 /// #[derive(parloop_object::Object)]
-/// enum Number { Whole(i64), Real(f64) } // each variant holds one struct that has `#[derive(Object)]`
+/// enum Number { Whole(i64), Real(f64) } // each variant must hold one struct with `#[derive(Object)]`
 /// ```
 ///
 /// ```compile_fail
@@ -70,7 +70,7 @@ use syn::{DeriveInput, parse_macro_input};
 ///
 /// ```compile_fail
 /// #[derive(parloop_object::Object)]
-/// struct Log { when: std::time::Instant } // `Instant` is not a type of objects
+/// struct Log { when: std::time::Instant } // `Instant` is not an object type
 /// ```
 ///
 /// ```compile_fail

@@ -5,10 +5,10 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Ident, Type};
 
-use crate::input::{Body, Declared};
+use crate::input::{Body, ObjectDeclaration};
 
 /// The implementations for `declared`; `path` leads to the crate of objects.
-pub fn write(declared: &Declared, path: &TokenStream) -> TokenStream {
+pub fn write(declared: &ObjectDeclaration, path: &TokenStream) -> TokenStream {
     match &declared.body {
         Body::Struct(fields) => structure(declared, fields, path),
         Body::Union(variants) => union(declared, variants, path),
@@ -23,8 +23,8 @@ fn cached(path: &TokenStream, make: TokenStream) -> TokenStream {
     }
 }
 
-fn structure(declared: &Declared, fields: &[(&Ident, String, &Type)], path: &TokenStream) -> TokenStream {
-    let Declared { ident, name, .. } = declared;
+fn structure(declared: &ObjectDeclaration, fields: &[(&Ident, String, &Type)], path: &TokenStream) -> TokenStream {
+    let ObjectDeclaration { ident, name, .. } = declared;
     let object = quote!(#path::typed::Object);
     // The compiler's words about a field's type are to point at it.
     let bytes = fields.iter().map(|(_, _, ty)| quote_spanned!(ty.span()=> <#ty as #object>::BYTES));
@@ -61,8 +61,8 @@ fn structure(declared: &Declared, fields: &[(&Ident, String, &Type)], path: &Tok
     }
 }
 
-fn union(declared: &Declared, variants: &[(&Ident, &Type)], path: &TokenStream) -> TokenStream {
-    let Declared { ident, name, .. } = declared;
+fn union(declared: &ObjectDeclaration, variants: &[(&Ident, &Type)], path: &TokenStream) -> TokenStream {
+    let ObjectDeclaration { ident, name, .. } = declared;
     let (object, nullable) = (quote!(#path::typed::Object), quote!(#path::typed::Nullable));
     let names = variants.iter().map(|(_, ty)| quote_spanned!(ty.span()=> <#ty as #path::typed::StructObject>::NAME));
     let bytes = variants.iter().map(|(_, ty)| quote!(<#ty as #object>::BYTES));

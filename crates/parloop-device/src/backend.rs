@@ -25,7 +25,7 @@ pub(crate) trait RawDevice: Send + Sync {
     fn allocate(&self, bytes: usize) -> Result<Arc<dyn RawMemory>>;
     /// Memory that can become longer; `bytes` may be zero. The content is undefined.
     fn allocate_growable(&self, bytes: usize) -> Result<Arc<Growable>>;
-    /// Wraps memory that somebody else owns. It is never freed by us; backends with reference counts hold one.
+    /// Wraps memory that someone else owns. It is never freed by us; backends with reference counts hold one.
     ///
     /// # Safety
     /// `handle` is live memory of this device, at least as long as the result lives.
@@ -78,12 +78,12 @@ pub(crate) trait RawMemory: Send + Sync {
 
 /// Memory that can become longer: where it is, which is asked for often, and what the backend knows of it.
 pub(crate) struct Growable<R: RawGrowable + ?Sized = dyn RawGrowable> {
-    pub(crate) place: Place,
+    pub(crate) place: Location,
     pub(crate) raw: R,
 }
 
-/// Where growable memory is at present.
-pub(crate) struct Place {
+/// Where growable memory is currently.
+pub(crate) struct Location {
     handle: AtomicU64,
     len: AtomicUsize,
     is_host: bool,
@@ -91,9 +91,9 @@ pub(crate) struct Place {
     in_use: AtomicUsize,
 }
 
-impl Place {
-    pub(crate) fn new(handle: u64, len: usize, is_host: bool) -> Place {
-        Place { handle: AtomicU64::new(handle), len: AtomicUsize::new(len), is_host, in_use: AtomicUsize::new(0) }
+impl Location {
+    pub(crate) fn new(handle: u64, len: usize, is_host: bool) -> Location {
+        Location { handle: AtomicU64::new(handle), len: AtomicUsize::new(len), is_host, in_use: AtomicUsize::new(0) }
     }
 
     /// What a kernel receives for the whole.
@@ -129,7 +129,7 @@ impl Place {
         self.in_use.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Whoever sees the length sees the handle.
+    /// A thread that sees the length also sees the handle.
     pub(crate) fn set(&self, handle: u64, len: usize) {
         self.handle.store(handle, Ordering::Release);
         self.len.store(len, Ordering::Release);
@@ -140,13 +140,13 @@ impl Place {
 /// when it is held for the first time.
 pub(crate) trait RawGrowable: Send + Sync {
     /// Makes it at least `len` bytes long and says where it is then. The content is kept; after a failure nothing has changed.
-    fn grow(&self, place: &Place, device: &dyn RawDevice, stream: &dyn RawStream, len: usize) -> Result<()>;
+    fn grow(&self, place: &Location, device: &dyn RawDevice, stream: &dyn RawStream, len: usize) -> Result<()>;
     /// Whether it can become so long without moving.
     fn grows_in_place(&self, _len: usize) -> bool {
         false
     }
     /// Keeps the address until [`release`](Self::release), and says which it is.
-    fn hold(&self, place: &Place, device: &dyn RawDevice) -> Result<u64>;
+    fn hold(&self, place: &Location, device: &dyn RawDevice) -> Result<u64>;
     /// Whether the next [`hold`](Self::hold) may move it.
     fn hold_moves(&self) -> bool {
         false

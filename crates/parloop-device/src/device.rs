@@ -38,7 +38,7 @@ impl Device {
         self.id().kind()
     }
 
-    /// What it is and how far it goes.
+    /// Its properties and limits.
     pub fn properties(&self) -> &Properties {
         self.raw.properties()
     }

@@ -100,7 +100,7 @@ impl DType {
         }
     }
 
-    /// What addresses of elements on a host are multiples of: the size of a number, and of one part of a complex number.
+    /// The alignment of elements on the host: the size of a number, or of one part of a complex number.
     pub const fn alignment(self) -> usize {
         if self.is_complex() { self.size() / 2 } else { self.size() }
     }

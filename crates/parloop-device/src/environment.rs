@@ -1,8 +1,8 @@
-//! What environment variables say.
+//! Values of environment variables.
 
 use crate::error::{DeviceError, Result};
 
-/// The truth of an environment variable: `1` is true; `0`, nothing, and a variable that is not set are false.
+/// An environment variable as a boolean: `1` is true; `0`, the empty string and an unset variable are false.
 ///
 /// ```
 /// assert_eq!(parloop_device::flag_from_env("PARLOOP_NOT_SET")?, false);

@@ -1,4 +1,4 @@
-//! Fast Fourier transforms by a library of the device's own. What the host can do, and what a caller asks for, is `parloop-kernel`.
+//! Fast Fourier transforms by a library of the device's own. What the host can do, and what a caller requests, are in `parloop-kernel`.
 
 use std::fmt;
 
@@ -57,7 +57,7 @@ impl Stream {
     /// Plans a transform by the device's own library, to be run on this stream; `None` where the device has none (cpu, opencl).
     ///
     /// # Errors
-    /// [`DeviceError::LibraryMissing`], [`DeviceError::Unsupported`] for a shape that is none, or the library's failure.
+    /// [`DeviceError::LibraryMissing`], [`DeviceError::Unsupported`] for an invalid shape, or the library's failure.
     pub fn plan_fft(&self, shape: &FftShape) -> Result<Option<DeviceFft>> {
         DeviceFft::plan(self, shape)
     }
@@ -89,7 +89,7 @@ mod tests {
             assert_eq!(wrong.checked_bytes(), None, "{wrong:?}");
             let stream = Device::open("cpu:1").unwrap().default_stream().unwrap();
             let error = stream.plan_fft(&wrong).unwrap_err().to_string();
-            assert_eq!(error, format!("cpu:1 cannot do this: plan a transform of {wrong:?}"));
+            assert_eq!(error, format!("cpu:1 cannot plan a transform of {wrong:?}"));
         }
     }
 

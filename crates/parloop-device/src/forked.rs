@@ -1,6 +1,6 @@
 //! Locks that survive a fork.
 //!
-//! A forked child has one thread. What the other threads of its parent had locked stays locked in the child, for ever with the locks of
+//! A forked child has one thread. What the other threads of its parent had locked stays locked in the child, forever with the locks of
 //! the standard library. [`Lock`] knows in which process it was locked: a child finds out that the holder does not exist and gets an
 //! error, or a fresh value, at once. Processes made without the C library's `fork` (`vfork`, `posix_spawn`) run another program and need
 //! none of this.
@@ -109,7 +109,7 @@ impl Drop for ClosedInChild {
 #[error("another thread was changing this when the process forked")]
 pub struct LeftLocked;
 
-/// A mutex that a forked child never waits for in vain.
+/// A mutex on which a forked child never deadlocks.
 ///
 /// ```
 /// use parloop_device::forked::Lock;
@@ -337,7 +337,7 @@ impl Turns {
         Ok(counts.is_free(writes).then(|| self.taken(counts, writes)))
     }
 
-    /// Whoever takes several turns takes them in ascending order of this number, so that no two wait for each other.
+    /// Several turns are taken in ascending order of this number, which prevents deadlock.
     pub fn rank(&self) -> usize {
         std::ptr::from_ref(self).addr()
     }
@@ -440,7 +440,7 @@ mod tests {
                 });
             }
         });
-        // Who reads stores what it found, and nobody wrote meanwhile.
+        // Readers store what they found; no write happened in between.
         assert_eq!(value.into_inner(), 20_000);
     }
 

@@ -61,7 +61,7 @@ impl GrowableMemory {
         self.len() == 0
     }
 
-    /// What a kernel receives for it at present: an address on cpu, cuda and hip, a `cl_mem` on OpenCL. It may be another one after
+    /// What a kernel receives for it currently: an address on cpu, cuda and hip, a `cl_mem` on OpenCL. It may be another one after
     /// [`grow`](Self::grow) and after [`export`](Self::export), unless an [`Export`] holds it.
     #[inline]
     pub fn handle(&self) -> u64 {

@@ -108,7 +108,7 @@ impl fmt::Display for PciAddress {
     }
 }
 
-/// What a device is and how far it goes.
+/// The properties and limits of a device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Properties {
     /// The name that opens it.
@@ -137,7 +137,7 @@ pub struct Properties {
     pub shared_memory: u64,
     /// Addresses of allocations are multiples of this many bytes on OpenCL, where a sub-buffer must begin at one; 1 elsewhere.
     pub memory_alignment: usize,
-    /// The 16 bytes that identify the device for ever.
+    /// The 16 bytes that identify the device forever.
     pub uuid: Option<[u8; 16]>,
     /// Its place on the PCI bus.
     pub pci: Option<PciAddress>,

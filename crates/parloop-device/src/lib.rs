@@ -1,4 +1,4 @@
-//! Devices, memory, streams, events and modules: one face over CPU threads, OpenCL, CUDA and HIP.
+//! Devices, memory, streams, events and modules: one interface to CPU threads, OpenCL, CUDA and HIP.
 //!
 //! Every native library (libcuda, libnvrtc, libcufft, libOpenCL, libamdhip64, libhipfft) is opened when it is first needed; a missing one is an error
 //! that says how to get it. Linux only. Nothing here knows about portable C, signatures or the compile cache: that is `parloop-kernel`.

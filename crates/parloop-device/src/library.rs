@@ -1,4 +1,4 @@
-//! Native libraries opened at run time: where to look for one, and the words when it is not there.
+//! Native libraries opened at run time: where to look for one, and the message when it is missing.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Device memory and page-locked host memory: who owns it, and which part of it is meant.
+//! Device memory and page-locked host memory: who owns it, and which part of it a value refers to.
 
 use std::fmt;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ impl Memory {
     /// # Safety
     /// As [`Device::adopt_memory`].
     pub(crate) unsafe fn adopt(device: &Device, handle: u64, len: usize) -> Result<Memory> {
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller upholds the same contract.
         let raw = if len == 0 { None } else { Some(unsafe { device.raw.adopt_memory(handle, len)? }) };
         Ok(Memory::around(device, raw, len))
     }
@@ -143,7 +143,7 @@ impl Device {
     /// `handle` is live memory of this device of at least `bytes` bytes until the result and all its slices are dropped and the
     /// work given to them is done.
     pub unsafe fn adopt_memory(&self, handle: u64, bytes: usize) -> Result<Memory> {
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller upholds the same contract.
         unsafe { Memory::adopt(self, handle, bytes) }
     }
 }

@@ -143,9 +143,9 @@ impl Launch {
         let properties = function.device.properties();
         let limit = function.max_block().min(properties.max_block).max(1);
         let block = match block {
-            Some(0) => return Err(invalid(properties, "a block of 0 work items was asked for".into())),
+            Some(0) => return Err(invalid(properties, "a block of 0 work items was requested".into())),
             Some(block) if block > limit => {
-                let reason = format!("a block of {block} work items was asked for, but this kernel allows at most {limit}");
+                let reason = format!("a block of {block} work items was requested, but this kernel allows at most {limit}");
                 return Err(invalid(properties, reason));
             }
             Some(block) => block,
@@ -166,13 +166,13 @@ impl Launch {
         let axis_too_long = (0..3).any(|axis| block[axis] > properties.max_block_dims[axis]);
         if items == 0 || items > u64::from(limit) || axis_too_long {
             let reason = format!(
-                "a block of {block:?} was asked for, but this kernel allows at most {limit} work items and {:?} along the axes",
+                "a block of {block:?} was requested, but this kernel allows at most {limit} work items and {:?} along the axes",
                 properties.max_block_dims
             );
             return Err(invalid(properties, reason));
         }
         if (0..3).any(|axis| grid[axis] > properties.max_grid[axis]) {
-            let reason = format!("a grid of {grid:?} blocks was asked for, but the device allows at most {:?}", properties.max_grid);
+            let reason = format!("a grid of {grid:?} blocks was requested, but the device allows at most {:?}", properties.max_grid);
             return Err(invalid(properties, reason));
         }
         let blocks = grid.iter().try_fold(1u64, |product, &n| product.checked_mul(u64::from(n)));

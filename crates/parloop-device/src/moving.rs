@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::backend::{Growable, Place, RawDevice, RawGrowable, RawMemory, RawStream};
+use crate::backend::{Growable, Location, RawDevice, RawGrowable, RawMemory, RawStream};
 use crate::error::{DeviceError, Result};
 use crate::forked::{Guard, Lock};
 
@@ -21,7 +21,7 @@ impl Moving {
     /// Growable memory of `len` bytes, which may be zero.
     pub(crate) fn allocate(device: &dyn RawDevice, len: usize) -> Result<Arc<Growable>> {
         let memory = if len == 0 { None } else { Some(device.allocate(len)?) };
-        let place = Place::new(memory.as_ref().map_or(0, |memory| memory.handle()), len, false);
+        let place = Location::new(memory.as_ref().map_or(0, |memory| memory.handle()), len, false);
         Ok(Arc::new(Growable { place, raw: Moving { state: Lock::new(State { memory, holds: 0 }) } }))
     }
 
@@ -31,7 +31,7 @@ impl Moving {
 }
 
 impl RawGrowable for Moving {
-    fn grow(&self, place: &Place, device: &dyn RawDevice, stream: &dyn RawStream, len: usize) -> Result<()> {
+    fn grow(&self, place: &Location, device: &dyn RawDevice, stream: &dyn RawStream, len: usize) -> Result<()> {
         let mut state = self.state(device)?;
         let used = place.len();
         if len <= used {
@@ -57,7 +57,7 @@ impl RawGrowable for Moving {
         Ok(())
     }
 
-    fn hold(&self, place: &Place, device: &dyn RawDevice) -> Result<u64> {
+    fn hold(&self, place: &Location, device: &dyn RawDevice) -> Result<u64> {
         let mut state = self.state(device)?;
         state.holds += 1;
         Ok(place.handle())

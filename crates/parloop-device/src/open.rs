@@ -1,4 +1,4 @@
-//! The way from a name to an open device. This is the only place that knows all backends.
+//! Opens a device by name. Only this file knows all backends.
 
 use std::collections::BTreeMap;
 

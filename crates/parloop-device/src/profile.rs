@@ -1,4 +1,4 @@
-//! Profiles: how long everything takes that is launched while somebody asks. Without a profile a launch pays one relaxed load.
+//! Profiles: the time of everything that is launched while a profile is active. Without a profile a launch pays one relaxed load.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -110,7 +110,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// From now on.
+    /// Starts the profile.
     pub fn start() -> Profile {
         let state = Arc::new(State::default());
         let mut all = PROFILES.lock_or(Vec::new);

@@ -21,10 +21,10 @@ use crate::stream::Stream;
 /// Something that a replay keeps alive: memory, holds on its address, owners of host data.
 pub type Kept = Arc<dyn Any + Send + Sync>;
 
-/// What the user is told to do with what a recording cannot hold.
+/// The hint for operations that cannot be recorded.
 const HINT: &str = "do it before the recording begins or after it is finished";
 
-/// Recordings under way in this process. As long as there is none, asking whether a stream is recorded is one load.
+/// Recordings in progress in this process. As long as there is none, asking whether a stream is recorded is one load.
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
@@ -32,8 +32,8 @@ thread_local! {
     static OWN: RefCell<Vec<Weak<Recorder>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A recording under way: while it lives, launches, fills and copies that its thread gives to its stream are written down and not done.
-/// Dropping it forgets them. Other threads' work on the stream is done as ever.
+/// A recording in progress: while it lives, launches, fills and copies that its thread gives to its stream are written down and not done.
+/// Dropping it forgets them. Work of other threads on the stream is not affected.
 ///
 /// ```
 /// use parloop_device::Device;
@@ -51,7 +51,7 @@ thread_local! {
 /// assert_eq!(back, [1, 2, 3, 4]);
 /// # Ok::<(), parloop_device::DeviceError>(())
 /// ```
-#[must_use = "a recording that is dropped is forgotten"]
+#[must_use = "dropping a recording discards it"]
 pub struct Recording {
     recorder: Arc<Recorder>,
 }
@@ -63,9 +63,9 @@ pub(crate) struct Recorder {
 
 #[derive(Default)]
 struct State {
-    steps: Vec<Step>,
+    steps: Vec<RecordedOperation>,
     kept: Vec<Kept>,
-    /// The first thing that was asked for and cannot be recorded.
+    /// The first thing that was requested and cannot be recorded.
     refused: Option<String>,
 }
 
@@ -75,7 +75,7 @@ impl Recorder {
         self.state.lock_or(|| State { refused: Some("a fork while another thread used the recording".to_owned()), ..State::default() })
     }
 
-    fn add(&self, step: Step, kept: impl IntoIterator<Item = Kept>) {
+    fn add(&self, step: RecordedOperation, kept: impl IntoIterator<Item = Kept>) {
         let mut state = self.state();
         state.steps.push(step);
         state.kept.extend(kept);
@@ -83,14 +83,14 @@ impl Recorder {
 
     pub(crate) fn fill(&self, dst: &Memory, offset: usize, len: usize, value: u8) -> Result<()> {
         let kept = keep(dst)?;
-        self.add(Step::Fill { dst: dst.handle(), offset: dst.offset() + offset, len, value }, [kept]);
+        self.add(RecordedOperation::Fill { dst: dst.handle(), offset: dst.offset() + offset, len, value }, [kept]);
         Ok(())
     }
 
     pub(crate) fn copy(&self, dst: &Memory, dst_offset: usize, src: &Memory, src_offset: usize, len: usize) -> Result<()> {
         let kept = [keep(dst)?, keep(src)?];
         let (dst_offset, src_offset) = (dst.offset() + dst_offset, src.offset() + src_offset);
-        self.add(Step::Copy { dst: dst.handle(), dst_offset, src: src.handle(), src_offset, len }, kept);
+        self.add(RecordedOperation::Copy { dst: dst.handle(), dst_offset, src: src.handle(), src_offset, len }, kept);
         Ok(())
     }
 
@@ -183,7 +183,7 @@ impl Stream {
         }
     }
 
-    /// Adds a launch to the recording that is under way; the values of its arguments are copied, and `kept` lives as long as the replay.
+    /// Adds a launch to the recording that is in progress; the values of its arguments are copied, and `kept` lives as long as the replay.
     ///
     /// # Errors
     /// [`DeviceError::NotRecording`] when this thread does not record this stream; as [`launch`](Self::launch).
@@ -204,9 +204,9 @@ impl Stream {
         if launch.range == 0 || launch.grid.contains(&0) {
             return Ok(());
         }
-        // SAFETY: each argument points at a value of its size, by the caller's promise.
+        // SAFETY: each argument points at a value of its size, as the caller guarantees.
         let launch = unsafe { RecordedLaunch::new(function, launch, args, sizes) };
-        recorder.add(Step::Launch(launch), kept);
+        recorder.add(RecordedOperation::Launch(launch), kept);
         Ok(())
     }
 }
@@ -230,7 +230,7 @@ impl Recording {
     /// Ends the recording and prepares what was recorded.
     ///
     /// # Errors
-    /// [`DeviceError::RecordingAbandoned`] when something was asked for that cannot be recorded; the driver's failure.
+    /// [`DeviceError::RecordingAbandoned`] when something was requested that cannot be recorded; the driver's failure.
     pub fn finish(self) -> Result<Replay> {
         let State { steps, kept, refused } = std::mem::take(&mut *self.recorder.state());
         let stream = self.recorder.stream.clone();
@@ -259,19 +259,19 @@ impl fmt::Debug for Recording {
 }
 
 /// One thing to do. Handles are of memory that the replay keeps alive where it is.
-enum Step {
+enum RecordedOperation {
     Launch(RecordedLaunch),
     Fill { dst: u64, offset: usize, len: usize, value: u8 },
     Copy { dst: u64, dst_offset: usize, src: u64, src_offset: usize, len: usize },
 }
 
-impl Step {
+impl RecordedOperation {
     /// What profiles call it.
     fn name(&self) -> &str {
         match self {
-            Step::Launch(one) => one.function.name(),
-            Step::Fill { .. } => "fill",
-            Step::Copy { .. } => "copy",
+            RecordedOperation::Launch(one) => one.function.name(),
+            RecordedOperation::Fill { .. } => "fill",
+            RecordedOperation::Copy { .. } => "copy",
         }
     }
 
@@ -279,12 +279,12 @@ impl Step {
     /// What the step was recorded with is still kept, and `stream` is of its device.
     #[inline]
     unsafe fn queue(&self, stream: &dyn RawStream) -> Result<()> {
-        // SAFETY: ranges and arguments were checked when they were recorded; the rest is the caller's promise.
+        // SAFETY: ranges and arguments were checked when they were recorded; the caller guarantees the rest.
         unsafe {
             match *self {
-                Step::Launch(ref one) => one.function.start(stream.handle(), &one.launch, &one.args, &one.sizes),
-                Step::Fill { dst, offset, len, value } => stream.fill(dst, offset, len, value),
-                Step::Copy { dst, dst_offset, src, src_offset, len } => stream.copy(dst, dst_offset, src, src_offset, len),
+                RecordedOperation::Launch(ref one) => one.function.start(stream.handle(), &one.launch, &one.args, &one.sizes),
+                RecordedOperation::Fill { dst, offset, len, value } => stream.fill(dst, offset, len, value),
+                RecordedOperation::Copy { dst, dst_offset, src, src_offset, len } => stream.copy(dst, dst_offset, src, src_offset, len),
             }
         }
     }
@@ -313,7 +313,7 @@ impl RecordedLaunch {
         let mut values = vec![[0u64; 2]; sizes.iter().map(places).sum()];
         let (mut copied, mut place) = (Vec::with_capacity(args.len()), values.as_mut_ptr());
         for (&arg, size) in args.iter().zip(sizes) {
-            // SAFETY: there is room for all values, one behind the other; the source is the caller's promise.
+            // SAFETY: there is room for all values, one behind the other; the caller guarantees the source.
             unsafe { place.cast::<u8>().copy_from_nonoverlapping(arg.cast(), *size) };
             copied.push(place.cast());
             place = place.wrapping_add(places(size));
@@ -332,7 +332,7 @@ pub struct Replay {
 
 struct Prepared {
     graph: Option<Box<dyn RawGraph>>,
-    steps: Vec<Step>,
+    steps: Vec<RecordedOperation>,
     stream: Stream,
     has_run: AtomicBool,
     kept: Vec<Kept>,

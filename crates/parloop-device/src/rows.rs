@@ -71,7 +71,7 @@ impl Memory {
         }
         self.host_pointer().ok_or_else(|| DeviceError::Unsupported {
             device: self.device().id().to_string(),
-            what: "rows of memory that the host cannot use; copy it to the host first".into(),
+            what: "read or write rows of memory that the host cannot access; copy it to the host first".into(),
         })
     }
 }

@@ -290,8 +290,11 @@ impl Stream {
         if launch.range == 0 || launch.grid.contains(&0) {
             return Ok(());
         }
-        self.refuse_recording(|| "a launch whose memory nobody keeps".to_owned(), Some("give `Stream::record_launch` what keeps it"))?;
-        // SAFETY: the stream is alive and of the function's device; the rest is the caller's promise.
+        self.refuse_recording(
+            || "a launch with borrowed memory".to_owned(),
+            Some("pass the owners of the memory to `Stream::record_launch`"),
+        )?;
+        // SAFETY: the stream is alive and of the function's device; the caller guarantees the rest.
         self.timed(function.name(), || unsafe { function.start(self.raw.handle(), launch, args, sizes) })
     }
 
@@ -372,7 +375,7 @@ impl Device {
     /// # Safety
     /// `handle` is a live stream of this device until the result is dropped.
     pub unsafe fn adopt_stream(&self, handle: u64) -> Result<Stream> {
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller upholds the same contract.
         Ok(Stream::from_raw(self.clone(), unsafe { self.raw.adopt_stream(handle)? }))
     }
 }

@@ -12,7 +12,7 @@ use rustix::thread::futex;
 /// How often a thread looks before it goes to sleep for a lock.
 pub(crate) const LOOKS_FOR_A_LOCK: usize = 100;
 
-/// How often a thread that waits awake looks before it asks for the time.
+/// How often a thread that spins looks before it asks for the time.
 pub(crate) const LOOKS_AWAKE: usize = 16;
 
 /// Sleeps if the word has this value, until woken. It may also return without cause.

@@ -64,7 +64,7 @@ fn unless_missing<T>(compiler: Result<T, CompileError>) -> Option<T> {
     }
 }
 
-/// One test at a time has the GPU: some fill its memory, and some look at work that is still under way.
+/// One test at a time has the GPU: some fill its memory, and some look at work that is still in progress.
 fn gpu_alone() -> std::sync::MutexGuard<'static, ()> {
     static GPU: std::sync::Mutex<()> = std::sync::Mutex::new(());
     GPU.lock().unwrap_or_else(|e| e.into_inner())
@@ -165,12 +165,12 @@ fn check_compiler(compiler: &dyn Compiler, name: &str, arch: &str) {
         other => panic!("{other:?}"),
     }
     match compiler.compile("void f() {}\0", &[]) {
-        Err(CompileError::Failed { reason, .. }) => assert_eq!(reason, "the source has a zero byte in it"),
+        Err(CompileError::Failed { reason, .. }) => assert_eq!(reason, "the source contains a zero byte"),
         other => panic!("{other:?}"),
     }
     match compiler.compile(SOURCE, &["--offload-arch=gfx9zz".into()]) {
         Err(CompileError::Failed { reason, .. }) => {
-            assert_eq!(reason, "the option `--offload-arch=gfx9zz` chooses an architecture, but that is the device's; leave it out");
+            assert_eq!(reason, "the option `--offload-arch=gfx9zz` selects an architecture, but the device determines that; omit it");
         }
         other => panic!("{other:?}"),
     }
@@ -196,7 +196,7 @@ fn an_architecture_that_nvrtc_does_not_know_is_answered_with_those_it_knows() {
     if unless_missing(cuda::compiler("sm_90")).is_some() {
         for arch in ["sm_7", "sm_", "", "gfx90a", "sm_90 --help", "90"] {
             let reason = refusal_of_arch(cuda::compiler(arch));
-            assert!(reason.starts_with(&format!("it does not know the architecture `{arch}`; it knows sm_")), "{reason}");
+            assert!(reason.starts_with(&format!("it does not support the architecture `{arch}`, only sm_")), "{reason}");
             assert!(reason.contains("sm_90"), "{reason}");
         }
         assert!(cuda::compiler("sm_90a").is_ok());
@@ -215,7 +215,7 @@ fn an_architecture_that_hiprtc_does_not_know_is_an_error_and_not_the_end_of_the_
     if unless_missing(hip::compiler("gfx90a")).is_some() {
         for arch in ["gfx9zz", "gfx", "", "sm_90", "gfx90a --help"] {
             let reason = refusal_of_arch(hip::compiler(arch));
-            assert!(reason.starts_with(&format!("it does not know the architecture `{arch}`; it knows")), "{reason}");
+            assert!(reason.starts_with(&format!("it does not support the architecture `{arch}`; it knows")), "{reason}");
         }
         assert!(hip::compiler("gfx90a:sramecc+:xnack-").is_ok());
     }

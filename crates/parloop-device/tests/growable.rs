@@ -162,8 +162,8 @@ fn a_device_that_cannot_keep_an_address_says_who_holds_it() {
         let error = growable.grow(stream, 200).unwrap_err().to_string();
         let device = device.id();
         let expected = format!(
-            "{device}: memory of 100 bytes was to grow to 200, but its address is held by 2 views; \
-             drop the views first, or give it its full length at creation"
+            "{device}: memory of 100 bytes cannot grow to 200, because its address is held by 2 views; \
+             drop the views first, or create it with its full length"
         );
         assert_eq!(error, expected);
         drop(second);

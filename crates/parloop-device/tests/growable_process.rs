@@ -107,7 +107,7 @@ fn growing_with_few_addresses() {
         assert_eq!(
             error.to_string(),
             format!(
-                "cpu:1: memory of {len} bytes was to grow to 2097152, but its address is held by 1 view; drop the views first, or give it its full length at creation"
+                "cpu:1: memory of {len} bytes cannot grow to 2097152, because its address is held by 1 view; drop the views first, or create it with its full length"
             )
         );
         assert_eq!((growable.len(), growable.handle()), (len, held.handle()));

@@ -162,7 +162,7 @@ fn a_device_that_is_not_there_is_named_with_those_that_are() {
     assert_eq!(asked, "opencl:57.3");
     assert!(found.contains(&device.id().to_string()));
     if found.len() == 1 {
-        let words = "device `opencl:57.3` was not found: there is only opencl:0.0; `parloop doctor` says what is missing";
+        let words = "device `opencl:57.3` not found: there is only opencl:0.0; run `parloop doctor` to see what is missing";
         assert_eq!(error.to_string(), words);
     }
 }
@@ -256,7 +256,7 @@ fn a_part_is_its_buffer_with_an_offset_whatever_the_alignment() {
     stream.copy(&two, 1, &one, 2, 10).unwrap();
     assert_eq!(download::<u8>(&stream, &two)[..12], [30, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 41]);
     let error = stream.copy(&memory.slice(10, 20).unwrap(), 0, &one, 0, 20).unwrap_err();
-    assert_eq!(error.to_string(), "opencl:0.0 cannot do this: copy 20 bytes onto themselves, 7 bytes further; copy through other memory");
+    assert_eq!(error.to_string(), "opencl:0.0 cannot copy 20 bytes onto themselves, 7 bytes further; copy through other memory");
 }
 
 #[test]

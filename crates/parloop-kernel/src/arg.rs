@@ -1,4 +1,4 @@
-//! Arguments: what a caller gives for a parameter, and the checks that it fits.
+//! Arguments: the values that a caller passes, and the checks against the parameters.
 
 use std::any::Any;
 use std::ffi::CStr;
@@ -19,7 +19,7 @@ pub enum Scalar {
     Int(i128),
     Float(f64),
     Complex(Complex64),
-    /// Where a returned pointer leads; no argument is one.
+    /// The target of a returned pointer; arguments never have this kind.
     Address(u64),
 }
 
@@ -76,7 +76,7 @@ pub enum Arg<'a> {
     Null,
 }
 
-/// An object of a class in memory that moves as it grows, and that can be freed by hand.
+/// An object of a class in memory that moves as it grows, and that can be freed explicitly.
 pub trait PlacedObject: fmt::Debug + Sync {
     /// The memory, which follows when it moves.
     fn memory(&self) -> &Memory;
@@ -91,7 +91,7 @@ pub trait PlacedObject: fmt::Debug + Sync {
     fn lengths(&self, path: &str) -> std::result::Result<Vec<usize>, Box<dyn std::error::Error + Send + Sync>>;
     /// Whether its memory was not freed.
     fn is_alive(&self) -> bool;
-    /// Keeps the memory where it is until [`release`](Self::release): who makes it grow waits.
+    /// Keeps the memory in place until [`release`](Self::release): growth waits.
     fn hold(&self);
     /// Ends one [`hold`](Self::hold).
     fn release(&self);
@@ -192,7 +192,7 @@ macro_rules! args {
 /// The 16 bytes from which a kernel reads an argument: a scalar, an address or a handle.
 pub type Slot = [u64; 2];
 
-/// Says how a scalar is stored for `dtype`; the reason if it does not fit.
+/// Converts a scalar to `dtype`; returns the reason if it does not fit.
 ///
 /// # Errors
 /// What is wrong with it.
@@ -291,7 +291,7 @@ impl Checker<'_> {
         KernelError::NotContiguous { kernel, name, declared }
     }
 
-    /// The array's elements lie where a CPU cannot rely on reading them.
+    /// The array's elements are not aligned.
     pub fn unaligned(&self) -> KernelError {
         let (kernel, name, declared) = self.names();
         KernelError::Unaligned { kernel, name, declared }
@@ -339,9 +339,7 @@ impl Checker<'_> {
             },
             (Pointee::Struct(_), Some(_)) => true,
             (Pointee::Other(_) | Pointee::Pointers(_), Some(_)) => {
-                return Err(
-                    self.wrong_type(array_of(dtype), "what type that is was not found in the source; pass memory, as `array.memory`")
-                );
+                return Err(self.wrong_type(array_of(dtype), "its type was not found in the source; pass memory, such as `array.memory`"));
             }
             (Pointee::Scalar(declared) | Pointee::Rows(declared, _), Some(given)) => *declared == given,
             (Pointee::Char, Some(given)) => given.size() == 1,
@@ -372,7 +370,7 @@ impl Checker<'_> {
     }
 }
 
-/// The numbers of rows whose length the source leaves open.
+/// The element type of rows whose length the source leaves open.
 fn row_of(name: &str) -> Option<ctype::Scalar> {
     if name.ends_with('*') { None } else { plain(&words(name)) }
 }
@@ -418,7 +416,7 @@ fn describe(value: Scalar) -> String {
         Scalar::Address(_) => "the address",
     };
     match value {
-        // `2.0` is not an integer, and shows that it is not.
+        // `2.0` is not an integer and is printed as `2.0`.
         Scalar::Float(value) => format!("{kind} {value:?}"),
         value => format!("{kind} {value}"),
     }

@@ -1,5 +1,5 @@
-//! The compile cache: binaries on disk under the hash of all that made them. It can be trusted (owner, mode and content are checked),
-//! shared by processes (entries appear whole or not at all) and lost (without a folder it lives in memory).
+//! The compile cache: binaries on disk, keyed by a hash of everything that determines them. It can be trusted (owner, mode and content are
+//! checked), shared by processes (entries appear whole or not at all) and lost (without a folder it lives in memory).
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -20,7 +20,7 @@ use crate::trust::{self, Owner};
 pub struct Key(blake3::Hash);
 
 impl Key {
-    /// A key from parts; parts cannot run into each other.
+    /// A key from parts; the parts are delimited.
     pub fn of(parts: &[&[u8]]) -> Key {
         let mut hasher = blake3::Hasher::new();
         hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
@@ -45,7 +45,7 @@ pub struct CacheInfo {
     pub entries: usize,
     /// Their size together.
     pub bytes: u64,
-    /// The oldest entries go when they are more than this.
+    /// The oldest entries are removed beyond this size.
     pub limit: u64,
 }
 
@@ -100,7 +100,7 @@ impl Cache {
     /// The binary under `key`; `make` is called when there is none, by one thread of one process at a time for each key.
     ///
     /// # Errors
-    /// Those of `make`; trouble with the folder is none.
+    /// Those of `make`; a failure of the folder is not an error.
     pub fn get_or_make<E>(&self, key: Key, make: impl FnOnce() -> Result<Vec<u8>, E>) -> Result<(Arc<Vec<u8>>, Origin), E> {
         if let Some(found) = self.look_up(key) {
             return Ok(found);
@@ -127,8 +127,8 @@ impl Cache {
         self.look_up(key).map(|(bytes, _)| bytes)
     }
 
-    /// Puts bytes under `key`, in place of what is there; without a folder they are kept in memory. Nobody is waited for: an entry appears
-    /// whole.
+    /// Puts bytes under `key`, replacing any entry; without a folder they are kept in memory. It takes no lock: entries are written
+    /// atomically.
     pub fn put(&self, key: Key, bytes: Vec<u8>) {
         if self.store(key, &bytes).is_err() {
             lock(&self.in_memory).insert(key, Arc::new(bytes));
@@ -143,7 +143,7 @@ impl Cache {
         match read_entry(&path, key) {
             Ok(bytes) => Some((Arc::new(bytes), Origin::Disk)),
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                // Damaged or not ours to trust: it is made again in its place.
+                // Damaged or untrusted: it is rebuilt and replaced.
                 let _ = fs::remove_file(&path);
                 None
             }
@@ -161,8 +161,8 @@ impl Cache {
         Ok(())
     }
 
-    /// A lock that other processes respect and that goes with its process. Some file systems have none: then two may compile the
-    /// same kernel, and either result is right.
+    /// A lock between processes, released when its process ends. Some file systems have none: two processes may then compile the same
+    /// kernel, and either result is valid.
     fn lock_file(&self, key: Key) -> Option<FileLock> {
         let path = self.folder.as_ref().ok()?.join(format!("{:02x}.lock", key.0.as_bytes()[0]));
         let flags = OFlags::CREATE | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
@@ -258,16 +258,16 @@ fn user_folder() -> Result<PathBuf, String> {
     let named = variable("PARLOOP_CACHE_DIR");
     let of_desktop = || variable("XDG_CACHE_HOME").filter(|path| path.is_absolute());
     let caches = named.or_else(of_desktop).or_else(|| variable("HOME").map(|home| home.join(".cache")));
-    caches.map(|folder| folder.join("parloop")).ok_or_else(|| "neither PARLOOP_CACHE_DIR, XDG_CACHE_HOME nor HOME is set".into())
+    caches.map(|folder| folder.join("parloop")).ok_or_else(|| "none of PARLOOP_CACHE_DIR, XDG_CACHE_HOME and HOME is set".into())
 }
 
-/// Makes the folder if needed; refuses one through which somebody else could give us code to run. The mode of a folder that is there
-/// is its owner's business.
+/// Makes the folder if needed; refuses one through which someone else could give us code to run. The mode of an existing folder is not
+/// changed.
 fn prepare(folder: &Path) -> Result<(), String> {
     let shown = folder.display();
     match fs::DirBuilder::new().recursive(true).mode(0o700).create(folder) {
         Ok(()) => {}
-        Err(error) => return Err(format!("{shown} cannot be made: {error}")),
+        Err(error) => return Err(format!("{shown} could not be created: {error}")),
     }
     trust::check_folder(folder, Owner::Us).map_err(|reason| match reason.contains("chmod") {
         true => format!("{reason}, or set PARLOOP_CACHE_DIR to another folder"),
@@ -420,7 +420,7 @@ mod tests {
         fs::create_dir(&place).unwrap();
         std::os::unix::fs::chown(&place, Some(12345), None).unwrap();
         let cache = Cache::at(&place, 1 << 20);
-        assert_eq!(cache.folder.clone().unwrap_err(), format!("{} belongs to user 12345, not to us", place.display()));
+        assert_eq!(cache.folder.clone().unwrap_err(), format!("{} belongs to user 12345, not to this one", place.display()));
     }
 
     #[test]
@@ -436,7 +436,7 @@ mod tests {
             assert_eq!(fs::metadata(&place).unwrap().mode() & 0o777, mode);
         }
         let refused = Cache::at(&place, 1 << 20).folder.unwrap_err();
-        let expected = "can be written to by other users; run `chmod go-w` on it, or set PARLOOP_CACHE_DIR to another folder";
+        let expected = "is writable by other users; run `chmod go-w` on it, or set PARLOOP_CACHE_DIR to another folder";
         assert_eq!(refused, format!("{} {expected}", place.display()));
     }
 
@@ -489,7 +489,7 @@ mod tests {
 
     #[test]
     fn a_full_disk_only_costs_the_cache() {
-        // A folder in which no file can be made stands for a disk without room: the write fails in the same place.
+        // A folder in which no file can be created simulates a full disk: the write fails at the same point.
         let cache = Cache::at("/proc/self/fdinfo", 1 << 20);
         cache.get_or_make(key(1), || Made::Ok(vec![7])).unwrap();
         assert_eq!(cache.get_or_make(key(1), || Made::Err(())).unwrap().1, Origin::Memory);

@@ -18,7 +18,7 @@ pub(crate) struct Check {
     handle: u64,
     /// Copies the record to the memory and clears it, where it is a variable of the program.
     taker: Option<Function>,
-    /// The record is the program's, so that one launch at a time uses it.
+    /// The record belongs to the program, so one launch at a time uses it.
     turn: Mutex<()>,
 }
 
@@ -54,7 +54,7 @@ impl Check {
         (&raw const self.handle).cast_mut().cast()
     }
 
-    /// Waits for the launch and takes the record: an error if a check of `kernel` failed. The caller has the turn.
+    /// Waits for the launch and takes the record: an error if a check of `kernel` failed. The caller holds the lock.
     pub(crate) fn take(&self, stream: &Stream, kernel: &str) -> Result<()> {
         if let Some(taker) = &self.taker {
             if stream.is_foreign() {
@@ -86,7 +86,7 @@ impl Check {
     }
 }
 
-/// What a recorded launch in checked mode adds to what is kept.
+/// What a recorded launch in checked mode keeps alive in addition.
 pub(crate) struct Checked {
     pub(crate) check: Arc<Check>,
     pub(crate) kernel: String,

@@ -1,4 +1,4 @@
-//! Contexts: a device, a stream on it, and the way to arrays and programs.
+//! Contexts: a device and a stream on it, which create arrays and programs.
 
 use std::fmt;
 use std::path::Path;
@@ -109,13 +109,13 @@ impl Context {
         unsafe { Program::compile(&self.stream, sources, options, Cache::user()) }
     }
 
-    /// As [`compile_with`](Self::compile_with), with a cache of one's own.
+    /// As [`compile_with`](Self::compile_with), with a given cache.
     ///
     /// # Errors
     /// As [`compile_with`](Self::compile_with).
     ///
     /// # Safety
-    /// As [`compile_with`](Self::compile_with). Nobody else writes to the cache's folder what was not compiled from the same source.
+    /// As [`compile_with`](Self::compile_with). Nothing else writes binaries of other sources to the folder of the cache.
     pub unsafe fn compile_cached(&self, sources: &[Source], options: &CompileOptions, cache: &Cache) -> Result<Program> {
         // SAFETY: what is promised here.
         unsafe { Program::compile(&self.stream, sources, options, cache) }
@@ -158,7 +158,7 @@ impl Context {
     /// An array with these values.
     ///
     /// # Errors
-    /// When the device has no room.
+    /// When the device is out of memory.
     pub fn array<T: Element>(&self, values: &[T]) -> Result<Array<T>> {
         Array::from_slice(&self.stream, values)
     }
@@ -166,7 +166,7 @@ impl Context {
     /// An array of `len` zeros.
     ///
     /// # Errors
-    /// When the device has no room.
+    /// When the device is out of memory.
     pub fn zeros<T: Element>(&self, len: usize) -> Result<Array<T>> {
         Array::zeros(&self.stream, len)
     }

@@ -34,7 +34,7 @@ impl Count {
 
     /// The count for these argument values, as C computes it; `None` when it cannot be known or does not fit.
     pub(crate) fn evaluate(&self, argument: &impl Fn(usize) -> Option<(i128, DType)>) -> Option<i64> {
-        // It is used as a number of 64 bits with a sign.
+        // It is used as a signed 64-bit integer.
         self.value(argument).map(|(value, _)| value as i64)
     }
 
@@ -80,7 +80,7 @@ impl Kind {
         Kind { is_wide: self.is_wide || other.is_wide, is_unsigned: is_unsigned(self) || is_unsigned(other) }
     }
 
-    /// A number without a sign is what is left of it in its bits.
+    /// An unsigned value is truncated to its bits.
     fn convert(self, value: i128) -> i128 {
         match (self.is_unsigned, self.is_wide) {
             (true, true) => i128::from(value as u64),
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(value(&binary('/', 1_000_000_000_000_000_000), i128::from(u64::MAX), DType::U64), Some(18));
         assert_eq!(value(&binary('+', 11), i128::from(u64::MAX), DType::U64), Some(10));
         assert_eq!(value(&binary('+', 11), i128::from(u32::MAX), DType::U32), Some(10));
-        // A wider number with a sign holds every narrower one without.
+        // A wider signed type holds every value of a narrower unsigned type.
         assert_eq!(value(&binary('-', 3_000_000_000), 5, DType::U32), Some(-2_999_999_995));
         assert_eq!(value(&binary('+', 1), i128::from(i64::MAX), DType::I64), None);
         assert_eq!(value(&binary('/', 0), 5, DType::I64), None);

@@ -8,16 +8,16 @@ use crate::error::{KernelError, Result};
 use crate::grid::Grid;
 use crate::signature::{Param, ParamType, Pointee, Signature};
 
-/// A kernel as its caller describes it; what is given must agree with the source.
+/// A kernel as its caller describes it; the description must agree with the source.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KernelDescription {
     /// The name it is called by.
     pub name: String,
-    /// Its name in the source, if that is another.
+    /// Its name in the source, if different.
     pub c_name: Option<String>,
     /// Its parameters: types, and names where they are given.
     pub params: Option<Vec<DescribedParam>>,
-    /// What it returns, if it is said: `Some(None)` is void.
+    /// Its return type, if given: `Some(None)` is void.
     pub returns: Option<Option<DescribedParam>>,
     /// How many work items it is launched with.
     pub grid: Grid,
@@ -28,13 +28,13 @@ pub struct KernelDescription {
 /// A described parameter.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DescribedParam {
-    /// The name it is given by; the source's if it is not said.
+    /// Its name in calls; by default the name in the source.
     pub name: Option<String>,
     /// Its scalar type, or that of what it points at; `None` leaves it to the source.
     pub dtype: Option<DType>,
     /// The class whose object it is, if it is one.
     pub class: Option<String>,
-    /// Whether it is a pointer; an object of a class is none.
+    /// Whether it is a pointer; an object of a class is not.
     pub pointer: bool,
     /// Whether what it points at is only read; `None` leaves it to the source.
     pub constant: Option<bool>,

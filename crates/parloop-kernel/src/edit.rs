@@ -1,4 +1,4 @@
-//! Places in a joined source: where a byte came from, mistakes at one, and changes of the text that move no line.
+//! Positions in a joined source: where a byte came from, mistakes at one, and changes of the text that move no line.
 
 use std::borrow::Cow;
 
@@ -21,23 +21,23 @@ impl Mistake {
 
 /// The file and line that row `row` (from 0) of the joined text came from.
 pub(crate) fn place_of(joined: &str, row: usize) -> (String, usize) {
-    let (file, line) = Places::of(joined).place(row);
+    let (file, line) = LineMap::of(joined).place(row);
     (file.to_owned(), line)
 }
 
 /// Where the rows of a joined text came from.
-pub(crate) struct Places<'a> {
+pub(crate) struct LineMap<'a> {
     /// The rows of the `#line` marks, with the line and the file that each gives to the next row.
     marks: Vec<(usize, usize, &'a str)>,
 }
 
-impl<'a> Places<'a> {
-    pub(crate) fn of(joined: &'a str) -> Places<'a> {
+impl<'a> LineMap<'a> {
+    pub(crate) fn of(joined: &'a str) -> LineMap<'a> {
         let mark = |(row, line): (usize, &'a str)| {
             let (number, name) = line.strip_prefix("#line ")?.split_once(' ')?;
             Some((row, number.parse().ok()?, name.trim_matches('"')))
         };
-        Places { marks: joined.lines().enumerate().filter_map(mark).collect() }
+        LineMap { marks: joined.lines().enumerate().filter_map(mark).collect() }
     }
 
     /// The file and line of row `row`, from 0.

@@ -1,4 +1,4 @@
-//! What can go wrong between a kernel's source and its launch, as data.
+//! Errors between a kernel's source and its launch, as data.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use parloop_device::{CompileError, DType, DeviceError};
 
 use crate::version::VERSION;
 
-/// A source, a signature, an argument or a launch is not right.
+/// An error in a source, a signature, an argument or a launch.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)]
@@ -25,7 +25,7 @@ pub enum KernelError {
     ProgramFile { path: PathBuf, action: &'static str, reason: String },
     #[error("{} is not a program that parloop saved", .path.display())]
     NoProgram { path: PathBuf },
-    #[error("program file {} is damaged: its content is not what was saved; save the program again", .path.display())]
+    #[error("program file {} is damaged: its content does not match its checksum; save the program again", .path.display())]
     Damaged { path: PathBuf },
     #[error(
         "program file {} was saved by parloop {saved} in format {format}, but this is parloop {VERSION}, which reads format {reads}; \
@@ -39,17 +39,15 @@ pub enum KernelError {
     NoSuchKernel { asked: String, found: Vec<String> },
     #[error("the source has no function `{asked}`; it has {}", if .found.is_empty() { "none".to_owned() } else { .found.join(", ") })]
     NoSuchFunction { asked: String, found: Vec<String> },
-    #[error("`{name}` cannot be called from outside: {reason}")]
+    #[error("`{name}` cannot be called from the host: {reason}")]
     NotCallable { name: String, reason: String },
     #[error("`{name}` is a plain function: only a GPUKERN function can be launched on {device}")]
     NotAKernel { name: String, device: String },
-    #[error(
-        "`{name}` is static, GPUFUN or part of an API, so that it is called from outside only where it is described; add a description"
-    )]
+    #[error("`{name}` is static, GPUFUN or part of an API, so it can be called from the host only if it is described; add a description")]
     NotDescribed { name: String },
     #[error("kernel `{kernel}` was described with {what}, but its source says `{source_says}` (line {line})")]
     Description { kernel: String, what: String, source_says: String, line: usize },
-    #[error("kernel `{kernel}` takes {expected} arguments {signature}, {given} were given")]
+    #[error("kernel `{kernel}` takes {expected} arguments {signature}, but {given} were given")]
     WrongCount { kernel: String, expected: usize, given: usize, signature: String },
     #[error("kernel `{kernel}` has no argument `{name}`; its arguments are {signature}")]
     UnknownArgument { kernel: String, name: String, signature: String },
@@ -65,26 +63,25 @@ pub enum KernelError {
         "argument `{name}` of kernel `{kernel}` is declared `{declared}`, but the {given} is read-only; declare it const or pass a copy"
     )]
     ReadOnly { kernel: String, name: String, declared: String, given: &'static str },
-    #[error("argument `{name}` of kernel `{kernel}`: the memory of this `{class}` object was freed; pass one that is there")]
+    #[error("argument `{name}` of kernel `{kernel}`: the memory of this `{class}` object was freed; pass a live object")]
     Freed { kernel: String, name: String, class: String },
     #[error("argument `{name}` of kernel `{kernel}` is declared `{declared}`, but the array is not contiguous; pass a contiguous copy")]
     NotContiguous { kernel: String, name: String, declared: String },
     #[error(
-        "argument `{name}` of kernel `{kernel}` is declared `{declared}`, but the array starts at an odd address, between two elements of \
-         its type; pass a copy"
+        "argument `{name}` of kernel `{kernel}` is declared `{declared}`, but the array is not aligned to its element type; pass a copy"
     )]
     Unaligned { kernel: String, name: String, declared: String },
     #[error("argument `{name}` of kernel `{kernel}` is on device `{found}`, but the kernel runs on `{expected}`; copy it there first")]
     OtherDevice { kernel: String, name: String, expected: String, found: String },
-    #[error("arguments `{first}` and `{second}` of kernel `{kernel}` overlap in part; pass a copy of one of them")]
+    #[error("arguments `{first}` and `{second}` of kernel `{kernel}` overlap partially; pass a copy of one of them")]
     Overlap { kernel: String, first: String, second: String },
-    #[error("an FFT along axis {axis} was asked for, but {}", axes_there(*.ndim))]
+    #[error("an FFT along axis {axis} was requested, but {}", axes_there(*.ndim))]
     FftAxis { axis: i64, ndim: usize },
-    #[error("an FFT along axis {axis} was asked for twice; name each axis once")]
+    #[error("an FFT along axis {axis} was requested twice; name each axis once")]
     FftAxisTwice { axis: usize },
-    #[error("an FFT of {dtype} was asked for, but only complex64 and complex128 can be transformed; convert the data first")]
+    #[error("an FFT of {dtype} was requested, but only complex64 and complex128 can be transformed; convert the data first")]
     FftType { dtype: String },
-    #[error("an FFT of {given} was asked for, but only data without gaps, in C or Fortran order, can be transformed; pass a copy")]
+    #[error("an FFT of {given} was requested, but only contiguous data, in C or Fortran order, can be transformed; pass a copy")]
     FftGaps { given: String },
     #[error("this FFT was planned for {planned}, but {given} was given; plan one for that, or convert the data")]
     FftData { planned: String, given: String },
@@ -92,7 +89,7 @@ pub enum KernelError {
     FftReadOnly,
     #[error("{}", failed_check(.kernel, .what, *.index, *.limit))]
     Check { kernel: String, what: String, index: i64, limit: i64 },
-    /// Two accesses that depend on each other and that nothing orders, or that were done in the wrong order.
+    /// Two dependent accesses without an order, or in the wrong order.
     #[error("kernel `{kernel}`: {what}")]
     Conflict { kernel: String, what: String },
     #[error("the grid of kernel `{kernel}`: {reason}")]
@@ -136,8 +133,8 @@ fn with_hint(hint: &str) -> String {
 fn axes_there(ndim: usize) -> String {
     match ndim {
         0 => "the data has no axes".into(),
-        1 => "the data has one axis; name axis 0".into(),
-        ndim => format!("the data has {ndim} axes; name some of 0 to {}", ndim - 1),
+        1 => "the data has one axis; use axis 0".into(),
+        ndim => format!("the data has {ndim} axes; use axes 0 to {}", ndim - 1),
     }
 }
 

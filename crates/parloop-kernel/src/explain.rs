@@ -11,7 +11,7 @@ pub(crate) fn with_source_lines(log: &str, source: &str) -> String {
     while let Some(message) = messages.next() {
         out.push_str(message);
         out.push('\n');
-        let Some(place) = Place::find(message, &lines) else { continue };
+        let Some(place) = MessageLocation::find(message, &lines) else { continue };
         let text = lines[&(place.file.to_owned(), place.line)];
         if messages.peek().is_some_and(|next| next.contains(text.trim()) && !text.trim().is_empty()) {
             continue;
@@ -54,21 +54,21 @@ fn numbered(source: &str) -> HashMap<(String, usize), &str> {
     lines
 }
 
-struct Place<'a> {
+struct MessageLocation<'a> {
     file: &'a str,
     line: usize,
     column: Option<usize>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> MessageLocation<'a> {
     /// Reads `file:line:column: …` (C compilers), `file(line): …` (NVRTC) and `error: file:line:column: …` (PoCL).
-    fn find(message: &'a str, lines: &HashMap<(String, usize), &str>) -> Option<Place<'a>> {
-        let known = |place: Place<'a>| lines.contains_key(&(place.file.to_owned(), place.line)).then_some(place);
+    fn find(message: &'a str, lines: &HashMap<(String, usize), &str>) -> Option<MessageLocation<'a>> {
+        let known = |place: MessageLocation<'a>| lines.contains_key(&(place.file.to_owned(), place.line)).then_some(place);
         if let Some((file, rest)) = message.split_once('(')
             && let Some((line, _)) = rest.split_once("):")
             && let Ok(line) = line.parse()
         {
-            return known(Place { file, line, column: None });
+            return known(MessageLocation { file, line, column: None });
         }
         const SEVERITIES: [&str; 3] = ["error:", "warning:", "note:"];
         if let Some(rest) = SEVERITIES.iter().find_map(|word| message.strip_prefix(word)) {
@@ -77,7 +77,7 @@ impl<'a> Place<'a> {
             return rest.match_indices(':').find_map(|(end, _)| {
                 let mut parts = rest[end + 1..].splitn(3, ':');
                 let (line, column) = (parts.next()?.parse().ok()?, parts.next().and_then(|column| column.parse().ok()));
-                known(Place { file: &rest[..end], line, column })
+                known(MessageLocation { file: &rest[..end], line, column })
             });
         }
         let severity = SEVERITIES.iter().filter_map(|word| message.find(word)).min()?;
@@ -85,8 +85,8 @@ impl<'a> Place<'a> {
         let mut parts = place.rsplitn(3, ':');
         let (last, middle, first) = (parts.next()?, parts.next()?, parts.next());
         match (first, middle.parse(), last.parse()) {
-            (Some(file), Ok(line), Ok(column)) => known(Place { file, line, column: Some(column) }),
-            (_, _, Ok(line)) => known(Place { file: place.rsplit_once(':')?.0, line, column: None }),
+            (Some(file), Ok(line), Ok(column)) => known(MessageLocation { file, line, column: Some(column) }),
+            (_, _, Ok(line)) => known(MessageLocation { file: place.rsplit_once(':')?.0, line, column: None }),
             _ => None,
         }
     }

@@ -1,4 +1,4 @@
-//! Fourier transforms of complex elements in place: what is asked for, the checks, and who does it. The host's part is `host.rs`;
+//! Fourier transforms of complex elements in place: requests, checks and dispatch. The host's part is `host.rs`;
 //! a GPU's is its own library, behind `parloop-device`.
 
 mod host;
@@ -70,7 +70,7 @@ impl Context {
     /// Plans a transform along `axes` of complex elements of that shape, which follow each other in C order.
     ///
     /// # Errors
-    /// An axis that is not there or is named twice, a type that is not complex; on CUDA and HIP a library that is missing.
+    /// An axis that does not exist or is repeated, a type that is not complex; on CUDA and HIP a missing library.
     pub fn plan_fft(&self, shape: &[usize], axes: &[usize], dtype: DType) -> Result<FftPlan> {
         self.plan_fft_in(shape, axes, dtype, Order::C)
     }
@@ -199,7 +199,7 @@ impl FftPlan {
     /// When they are not all inside, for memory of another device, or when the device fails.
     ///
     /// # Safety
-    /// Nobody else uses these bytes until this returns; on CUDA and HIP, until the work that it queued on the stream is done.
+    /// Nothing else uses these bytes until this returns; on CUDA and HIP, until the work that it queued on the stream is done.
     pub unsafe fn run_memory(&self, memory: &Memory, offset: usize, direction: FftDirection) -> Result<()> {
         self.check_memory(memory, offset)?;
         let bytes = self.inner.bytes;
@@ -308,11 +308,11 @@ impl FftPlan {
     }
 }
 
-/// An array in words; without an order where it has gaps.
+/// A description of an array; without an order if it is not contiguous.
 pub fn describe_array(dtype: DType, shape: &[usize], order: Option<Order>) -> String {
     match order {
         Some(order) => format!("{dtype} of shape {shape:?} in {order} order"),
-        None => format!("{dtype} of shape {shape:?} with gaps"),
+        None => format!("non-contiguous {dtype} of shape {shape:?}"),
     }
 }
 

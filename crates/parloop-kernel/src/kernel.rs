@@ -41,7 +41,7 @@ struct Inner {
     sizes: SmallVec<[usize; 20]>,
     /// The argument whose value is the range, when it is that simple.
     range_argument: Option<usize>,
-    /// Whether the grid is just what the loops need.
+    /// Whether the grid is derived from the loops.
     grid_is_loops: bool,
     is_cpu: bool,
     /// Whether a pointer is a buffer and an offset, which are two arguments.
@@ -50,7 +50,7 @@ struct Inner {
 
 /// A CPU entry also takes the whole range and a place for the returned value.
 const CPU_SLOTS: usize = 2;
-/// A grid of more items than this is a mistake.
+/// Larger grids are rejected.
 const MOST_ITEMS: u64 = 1 << 48;
 
 /// Where the arguments of a launch are.
@@ -156,7 +156,7 @@ impl Kernel {
         Ok(returned)
     }
 
-    /// Adds the call to the recording that is under way.
+    /// Adds the call to the recording that is in progress.
     #[cold]
     fn record_call(&self, args: &mut [Arg<'_>], items: impl FnOnce(&Kernel, &Slots) -> Result<Items>) -> Result<Option<Scalar>> {
         if let Some(index) = self.host_argument(args) {
@@ -265,8 +265,8 @@ impl Kernel {
     /// The slot of host data: its own address on a CPU, a staged copy elsewhere. The same data given twice is staged once.
     ///
     /// # Errors
-    /// [`KernelError::Overlap`] for data that overlaps other data in part, or when the device has no room; while the stream is recorded
-    /// [`parloop_device::DeviceError::NotRecordable`] for data that would be staged.
+    /// [`KernelError::Overlap`] for data that partially overlaps other data, or when the device is out of memory; while the stream is
+    /// recorded [`parloop_device::DeviceError::NotRecordable`] for data that would be staged.
     pub fn host_slot(&self, index: usize, host: HostBytes, staging: &mut Staging) -> Result<Slot> {
         if self.is_cpu() || host.is_empty() {
             return Ok([host.address(), 0]);
@@ -347,7 +347,7 @@ impl Kernel {
     /// One slot for each parameter, as its type demands; addresses and memory in them are live until the work is done.
     pub unsafe fn launch(&self, slots: &mut Slots) -> Result<Option<Scalar>> {
         let items = self.items(slots)?;
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller upholds the same contract.
         unsafe { self.launch_over(slots, items) }
     }
 
@@ -361,7 +361,7 @@ impl Kernel {
     #[inline]
     pub unsafe fn launch_over(&self, slots: &mut Slots, items: Items) -> Result<Option<Scalar>> {
         match &self.inner.compiled.check {
-            // SAFETY: the caller's promise is the one asked for.
+            // SAFETY: the caller upholds the same contract.
             None => unsafe { self.launch_unchecked(slots, items) },
             Some(check) => {
                 let _turn = check.turn();
@@ -372,7 +372,7 @@ impl Kernel {
         }
     }
 
-    /// Adds a launch with slots that were checked to the recording that is under way, over the kernel's own grid.
+    /// Adds a launch with slots that were checked to the recording that is in progress, over the kernel's own grid.
     ///
     /// # Errors
     /// As [`record_over`](Self::record_over), and when the grid cannot be known or is not allowed.
@@ -381,11 +381,11 @@ impl Kernel {
     /// As [`record_over`](Self::record_over).
     pub unsafe fn record(&self, slots: &mut Slots, kept: Vec<Kept>) -> Result<()> {
         let items = self.items(slots)?;
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller upholds the same contract.
         unsafe { self.record_over(slots, items, kept) }
     }
 
-    /// Adds a launch with slots that were checked to the recording that is under way on this kernel's stream, over so many items.
+    /// Adds a launch with slots that were checked to the recording that is in progress on this kernel's stream, over so many items.
     /// `kept` lives as long as the replay. Without a recording it fails, as launches of slots do while there is one: see
     /// [`Context::is_recording`](crate::Context::is_recording).
     ///
@@ -405,7 +405,7 @@ impl Kernel {
         kept.extend(check.iter().map(|check| -> Kept { Arc::new(Checked { check: check.clone(), kernel: signature.name.clone() }) }));
         let record = |launch: &Launch, pointers: &Pointers, sizes: &[usize]| {
             // SAFETY: one pointer for each parameter, each at a slot of the right type, which nothing writes to since no value is
-            // returned; the rest is the caller's promise.
+            // returned; the caller guarantees the rest.
             unsafe { stream.record_launch(function, launch, pointers, sizes, kept) }
         };
         self.launch_through(slots, items, record).map(drop)
@@ -417,7 +417,7 @@ impl Kernel {
         let inner = &*self.inner;
         self.launch_through(slots, items, |launch, pointers, sizes| {
             // SAFETY: one pointer for each parameter (and on a CPU for range and result, as the generated entry expects), each at a
-            // slot of the right type; the rest is the caller's promise.
+            // slot of the right type; the caller guarantees the rest.
             unsafe { inner.stream.launch(&inner.compiled.function, launch, pointers, sizes) }
         })
     }
@@ -448,7 +448,7 @@ impl Kernel {
             return Ok(None);
         }
         if range > MOST_ITEMS {
-            return Err(self.grid_error(format!("{range} work items would take days; at most 2**48 are launched at once")));
+            return Err(self.grid_error(format!("{range} work items are too many; at most 2**48 can be launched at once")));
         }
         // Loops are cut along one axis: items along others would do them again.
         let items = if inner.compiled.signature.loops.is_empty() { items } else { Items::Line(range) };
@@ -494,7 +494,7 @@ impl Kernel {
             Items::Line(items) => {
                 let mut launch = Launch::over(items, inner.block, &inner.compiled.function)?;
                 if inner.block.is_none() && items < u64::from(launch.block[0]) {
-                    // A block chosen by us holds no more items than were asked for: a kernel without loops runs once.
+                    // A block chosen by us holds no more items than were requested: a kernel without loops runs once.
                     launch.block[0] = items as u32;
                 }
                 Ok(launch)
@@ -523,7 +523,7 @@ impl Kernel {
         let inner = &*self.inner;
         if let Some(index) = inner.range_argument {
             let value = self.integer(slots, index).map_or(0, |(value, _)| value);
-            // The loop itself takes its count for a number of 64 bits with a sign.
+            // The loop uses its count as a signed 64-bit integer.
             let value = if inner.grid_is_loops { i128::from(value as i64) } else { value };
             return Ok(Items::Line(value.max(0) as u64));
         }
@@ -596,8 +596,8 @@ pub enum Items {
     Line(u64),
     /// So many along each axis.
     Axes([u64; 3]),
-    /// On a GPU: so many blocks along each axis, each of so many items. For kernels without `VECTORIZE_OVER` loops, which know their
-    /// own places in the grid.
+    /// On a GPU: so many blocks along each axis, each of so many items. For kernels without `VECTORIZE_OVER` loops, which compute their own
+    /// indices in the grid.
     Blocks {
         /// Blocks along each axis.
         grid: [u64; 3],
@@ -632,7 +632,7 @@ impl Drop for Holds<'_> {
 /// Memory that must live and stay where it is.
 type Held = Vec<Box<dyn Any + Send + Sync>>;
 
-/// A kernel with its arguments, ready to run again and again.
+/// A kernel bound to its arguments, ready for repeated launches.
 pub struct BoundKernel {
     kernel: Kernel,
     slots: Slots,
@@ -640,7 +640,7 @@ pub struct BoundKernel {
 }
 
 impl BoundKernel {
-    /// Launches it, or adds it to the recording that is under way.
+    /// Launches it, or adds it to the recording that is in progress.
     ///
     /// # Errors
     /// When the device fails.

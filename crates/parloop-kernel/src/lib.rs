@@ -1,6 +1,6 @@
 //! Portable C kernels: signatures and argument checks, compilation with a cache, and launch, on every device of `parloop-device`.
 //!
-//! The way of the data: [`Source`] → joined text → parsed signatures and added qualifiers → compiled module (from the [`Cache`] or
+//! Data flow: [`Source`] → joined text → parsed signatures and added qualifiers → compiled module (from the [`Cache`] or
 //! the device's compiler) → [`Kernel`] → launch on the [`Context`]'s stream.
 
 mod arg;

@@ -29,10 +29,10 @@ pub(crate) fn check_loops(root: Node, masked: &Masked) -> Result<Vec<Edit>, Mist
             None if next < masked.text.len() && parent_function(root, mark.at) == parent_function(root, next) => {
                 let has_branches = Pieces::of(&masked.text[mark.body..next]).any(|piece| piece.kind == PieceKind::Directive);
                 let reason = if has_branches {
-                    "VECTORIZE_OVER stands inside another, or each in a branch of the preprocessor; write the inner loop as a plain `for`, \
+                    "VECTORIZE_OVER is nested inside another, or each is in a branch of the preprocessor; write the inner loop as a plain `for`, \
                      or one VECTORIZE_OVER for all branches"
                 } else {
-                    "VECTORIZE_OVER stands inside another; write the inner loop as a plain `for`"
+                    "VECTORIZE_OVER is nested inside another; write the inner loop as a plain `for`"
                 };
                 let reason = reason.into();
                 return Err(Mistake { at: next, reason });
@@ -73,7 +73,7 @@ fn ended_iterations(root: Node, masked: &Masked, mark: &LoopMark, end: LoopEnd) 
                     }
                     (_, 0) if !returns_nothing(root, at, masked) => {}
                     (_, 0) => {
-                        let reason = "this `return` has more than its word, so that it would end more than one iteration of \
+                        let reason = "this `return` is followed by more than `;`, so it would end more than one iteration of \
                                       VECTORIZE_OVER; write `return;`";
                         return Err(Mistake { at, reason: reason.into() });
                     }
@@ -84,8 +84,8 @@ fn ended_iterations(root: Node, masked: &Masked, mark: &LoopMark, end: LoopEnd) 
         }
     }
     if !edits.is_empty() && !end.is_bare {
-        let reason = "the macro that ends this VECTORIZE_OVER does something before, and a `return` inside of the loop would not skip \
-                      that; write END_VECTORIZE by itself";
+        let reason = "the macro that ends this VECTORIZE_OVER has code before END_VECTORIZE, which a `return` inside the loop would not \
+                      skip; write END_VECTORIZE by itself";
         return Err(Mistake { at: end.at, reason: reason.into() });
     }
     if !edits.is_empty() {
@@ -97,8 +97,8 @@ fn ended_iterations(root: Node, masked: &Masked, mark: &LoopMark, end: LoopEnd) 
 }
 
 fn return_as_argument(at: usize) -> Mistake {
-    let reason = "this `return` is an argument of a macro inside VECTORIZE_OVER, where a `return` ends one iteration; write it outside \
-                  of the macro";
+    let reason = "this `return` is an argument of a macro inside VECTORIZE_OVER, where a `return` ends one iteration; write it outside the \
+                  macro";
     Mistake { at, reason: reason.into() }
 }
 
@@ -132,7 +132,7 @@ fn refuse_hidden_returns(masked: &Masked, body: Range<usize>) -> Result<(), Mist
         let word = String::from_utf8_lossy(&masked.text[at..body.start + piece.range.end]);
         if masked.macros.get(&word).is_some_and(|hidden| hidden.returns) {
             let reason = format!(
-                "the macro `{word}` has a `return`, and is used inside VECTORIZE_OVER, where a `return` ends one iteration; write the \
+                "the macro `{word}` has a `return` and is used inside VECTORIZE_OVER, where a `return` ends one iteration; write the \
                  `return` itself there"
             );
             return Err(Mistake { at, reason });
@@ -149,7 +149,7 @@ pub(crate) fn refuse_inner_loops(masked: &Masked, has_loop: impl Fn(&str) -> boo
         let text = |word: &Range<usize>| String::from_utf8_lossy(&masked.text[mark.body + word.start..mark.body + word.end]).into_owned();
         if let Some(word) = words.find(|word| has_loop(&text(&word.range))) {
             let reason =
-                format!("`{}` has a VECTORIZE_OVER, and is used inside another; write the inner loop as a plain `for`", text(&word.range));
+                format!("`{}` has a VECTORIZE_OVER and is used inside another; write the inner loop as a plain `for`", text(&word.range));
             return Err(Mistake { at: mark.body + word.range.start, reason });
         }
     }
@@ -296,10 +296,10 @@ mod tests {
             ),
             (
                 "#define FIN x[i] += 1; END_VECTORIZE\nGPUKERN void f(double *x, int n) { VECTORIZE_OVER(i, n) if (i) return; FIN }",
-                "does something before",
+                "has code before END_VECTORIZE",
             ),
             ("GPUKERN void f(int n) { VECTORIZE_OVER(i, n) g(i); }", "this VECTORIZE_OVER has no END_VECTORIZE"),
-            ("GPUKERN void f(int n) { VECTORIZE_OVER(i, n) if (i) ret\\\nurn; END_VECTORIZE }", "continues a word"),
+            ("GPUKERN void f(int n) { VECTORIZE_OVER(i, n) if (i) ret\\\nurn; END_VECTORIZE }", "splits a word"),
         ] {
             let error = parsed(text, Language::C).unwrap_err().to_string();
             assert!(error.contains(told), "{error}");

@@ -9,15 +9,15 @@ use parloop_device::{Language, flag_from_env};
 use crate::description::KernelDescription;
 use crate::error::Result;
 
-/// A change of every source's text before anything else is done with it.
+/// A rewrite of every source's text before any other processing.
 pub type SourceHook = Arc<dyn Fn(&str) -> String + Send + Sync>;
 
-/// How a program is compiled. The default is right for most.
+/// Options of a compilation. The defaults suit most programs.
 #[derive(Clone)]
 pub struct CompileOptions {
     /// What the sources are written in.
     pub language: Language,
-    /// Folders in which `#include` looks for the user's headers.
+    /// Folders searched by `#include` for the user's headers.
     pub include_folders: Vec<PathBuf>,
     /// Further arguments for the target's compiler.
     pub arguments: Vec<String>,
@@ -26,7 +26,7 @@ pub struct CompileOptions {
     /// Names which the sources use as types of parameters, and which are pointers to opaque structs
     /// (`typedef GPUGLMEM struct Cells_s *Cells;`): what is passed there is an object of that class.
     pub classes: Vec<String>,
-    /// Compiles in what stands under `#ifdef PARLOOP_CHECKED`: `PARLOOP_CHECK(ok, site, index, limit)` is the truth of `ok`, and the
+    /// Compiles the code under `#ifdef PARLOOP_CHECKED`: `PARLOOP_CHECK(ok, site, index, limit)` is the truth of `ok`, and the
     /// first that is false in a launch makes the launch fail with [`KernelError::Check`](crate::KernelError::Check). Each launch is then waited for, and one
     /// launch of a program is done at a time; a program without a check pays nothing. The default is what the environment variable `PARLOOP_CHECKED` says.
     pub checked: bool,

@@ -20,7 +20,7 @@ pub(crate) struct Pair {
 /// What is known of the parameter.
 pub(crate) struct Pointer<'a> {
     pub(crate) node: Node<'a>,
-    /// Where the text before it begins: a blanked macro there is no part of the node.
+    /// Where the text before it begins: a blanked macro there is not part of the node.
     pub(crate) gap: usize,
     pub(crate) name: &'a str,
     pub(crate) function: &'a str,
@@ -41,7 +41,8 @@ impl Pointer<'_> {
         let space_word = space.map_or("GPUGLMEM", |mark| word_at(original, mark.at));
         if matches!(space_word, "__local" | "__private") {
             let function = self.function;
-            let reason = format!("parameter `{name}` of `{function}` is `{space_word}`, which no caller can give; declare it in the body");
+            let reason =
+                format!("parameter `{name}` of `{function}` is `{space_word}`, which a caller cannot pass; declare it in the body");
             return Err(Mistake { at: range.start, reason });
         }
         let outer = if space.is_some_and(|mark| mark.at < range.start) { String::new() } else { format!("{space_word} ") };
@@ -174,6 +175,6 @@ mod tests {
     #[test]
     fn memory_that_no_caller_can_give_is_refused() {
         let error = parsed("#line 1 \"k.c\"\nGPUKERN void k(__local float *s) {}").unwrap_err();
-        assert_eq!(error.to_string(), "k.c:1: parameter `s` of `k` is `__local`, which no caller can give; declare it in the body");
+        assert_eq!(error.to_string(), "k.c:1: parameter `s` of `k` is `__local`, which a caller cannot pass; declare it in the body");
     }
 }

@@ -140,11 +140,11 @@ impl Reader<'_> {
     fn scalar(&self, specifiers: &[String], at: Node, function: &str) -> Result<Option<Scalar>, Mistake> {
         self.typedefs.scalar(specifiers).map_err(|name| {
             if self.typedefs.is_pointer(name) {
-                let reason = format!("`{function}` uses `{name}`, a macro that stands for a pointer; write the star in the parameter, or use a typedef");
+                let reason = format!("`{function}` uses `{name}`, a macro that stands for a pointer; write the `*` in the parameter, or use a typedef");
                 return Mistake { at: at.start_byte(), reason };
             }
             let reason = format!(
-                "`{function}` uses the type `{name}`, which is defined in more than one way, and conditions of the preprocessor or arguments of the compiler decide which is meant; use a type with one meaning"
+                "`{function}` uses the type `{name}`, which has more than one definition, and preprocessor conditions or compiler arguments select one; use a type with one definition"
             );
             Mistake { at: at.start_byte(), reason }
         })
@@ -207,7 +207,9 @@ impl Reader<'_> {
                 _ => return Ok(None),
             };
         }
-        let reason = format!("a parameter of `{function}` is declared in more than {DEEPEST_DECLARATOR} levels; name a part of its type");
+        let reason = format!(
+            "a parameter of `{function}` is declared with more than {DEEPEST_DECLARATOR} levels; use a typedef for a part of its type"
+        );
         Err(Mistake { at: outermost.start_byte(), reason })
     }
 

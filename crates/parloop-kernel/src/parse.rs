@@ -9,13 +9,13 @@ use tree_sitter::Node;
 use crate::count::Count;
 use crate::ctype::{TypeNames, words};
 use crate::definition::{Definition, definition};
-use crate::edit::{Edit, Mistake, Places, apply};
+use crate::edit::{Edit, LineMap, Mistake, apply};
 use crate::error::Result;
 use crate::grammar::{tree, tree_of};
 use crate::loops::{check_loops, read_loops, refuse_inner_loops};
 use crate::mask::{Mark, MarkKind, Masked, mask};
 use crate::prelude::Needs;
-use crate::record::{Declared, pass_record, users};
+use crate::record::{DeclaredFunction, pass_record, users};
 use crate::reserved::is_reserved;
 use crate::scan::{Scanned, without_comments};
 use crate::settle::settle;
@@ -91,7 +91,7 @@ pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
         Err(mistake) => reader.error = reader.error.take().or(Some(mistake)),
     }
     if let Some(at) = masked.split_word {
-        reader.error.get_or_insert(Mistake { at, reason: "a backslash continues a word on the next line; write it in one line".into() });
+        reader.error.get_or_insert(Mistake { at, reason: "a backslash splits a word across two lines; write it on one line".into() });
     }
     if let Some(error) = reader.error {
         return Err(error.at_file_line(joined));
@@ -114,7 +114,7 @@ pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
         edits.extend(changes);
         functions.iter_mut().for_each(|function| function.is_recorded = receivers.contains(&function.name));
     }
-    let places = Places::of(joined);
+    let places = LineMap::of(joined);
     for function in &mut functions {
         function.line = places.place(function.line).1;
     }
@@ -149,7 +149,7 @@ pub(crate) struct Reader<'a> {
     functions: Vec<Signature>,
     refused: Vec<(String, Mistake)>,
     renamed: BTreeSet<String>,
-    declared: Vec<Declared>,
+    declared: Vec<DeclaredFunction>,
     /// Whether the preprocessor decides if this is compiled at all.
     pub(crate) conditional: bool,
     /// Functions with loops that are not kernels.
@@ -174,8 +174,7 @@ impl Reader<'_> {
     fn scope(&mut self, node: Node, gap: usize) {
         self.depth += 1;
         if self.depth > DEEPEST_BLOCK {
-            let reason =
-                format!("conditional blocks are nested more than {DEEPEST_BLOCK} deep, each `#elif` in the one before; split them");
+            let reason = format!("conditional blocks are nested more than {DEEPEST_BLOCK} deep (each `#elif` is one level); split them");
             self.error.get_or_insert(Mistake { at: node.start_byte(), reason });
         } else {
             self.children(node, gap);
@@ -369,7 +368,7 @@ impl Reader<'_> {
         let first = list.named_children(&mut list.walk()).find(|child| child.kind() != "comment");
         let is_void = first.is_some_and(|first| self.is_void_list(first));
         let (list, first) = (list.byte_range(), first.map(|first| first.byte_range()));
-        self.declared.push(Declared { name: self.text(name), at: name.start_byte(), list, first, is_void, body, is_kernel });
+        self.declared.push(DeclaredFunction { name: self.text(name), at: name.start_byte(), list, first, is_void, body, is_kernel });
     }
 
     /// Adds what the target needs, and says whether the function is static.
@@ -418,7 +417,10 @@ impl Reader<'_> {
         let list = function.child_by_field_name("parameters").ok_or_else(|| mistake(function, format!("`{name}` has no parameters")))?;
         let returns = self.returned(node, declarator, &name)?;
         if is_kernel && returns.is_some() && self.target != DeviceKind::Cpu {
-            return Err(mistake(node, format!("kernel `{name}` returns a value, which only a CPU can do; write it through a pointer")));
+            return Err(mistake(
+                node,
+                format!("kernel `{name}` returns a value, which is possible only on a CPU; write the result through a pointer"),
+            ));
         }
         let (mut params, mut constants): (Vec<Param>, Vec<bool>) = (Vec::new(), Vec::new());
         let mut cursor = list.walk();
@@ -436,20 +438,20 @@ impl Reader<'_> {
                 }
                 "optional_parameter_declaration" => {
                     let reason =
-                        format!("`{name}` has a parameter with a default value, which no caller from outside leaves out; remove the value");
+                        format!("`{name}` has a parameter with a default value, which calls from the host cannot use; remove the default");
                     return Err(mistake(child, reason));
                 }
                 "identifier" => {
-                    let reason = format!("`{name}` names its parameters without their types; write the types in front of their names");
+                    let reason = format!("`{name}` declares parameters without types; write a type before each name");
                     return Err(mistake(child, reason));
                 }
                 "variadic_parameter" | "variadic_parameter_declaration" => {
-                    return Err(mistake(child, format!("`{name}` takes any number of arguments")));
+                    return Err(mistake(child, format!("`{name}` takes a variable number of arguments")));
                 }
                 kind if kind.starts_with("preproc_") => {
                     return Err(mistake(
                         child,
-                        format!("conditions of the preprocessor decide on parameters of `{name}`; write two functions"),
+                        format!("the parameters of `{name}` depend on preprocessor conditions; write two functions"),
                     ));
                 }
                 "ERROR" => return Err(mistake(child, format!("the parameters of `{name}` could not be read at `{}`", self.text(child)))),
@@ -482,11 +484,11 @@ impl Reader<'_> {
             let at = self.joined.split_inclusive('\n').take(function.line).map(str::len).sum();
             let reason = match self.language {
                 Language::C => format!(
-                    "`{}` is defined twice, as `{first}` and as `{function}`, and conditions of the preprocessor decide which is compiled; give each a name of its own",
+                    "`{}` is defined twice, as `{first}` and as `{function}`, and preprocessor conditions select one; give each its own name",
                     function.name
                 ),
                 Language::Cpp => format!(
-                    "`{}` is overloaded, as `{first}` and as `{function}`; a function that is called from outside needs a name of its own",
+                    "`{}` is overloaded, as `{first}` and as `{function}`; a function that is called from the host needs a unique name",
                     function.name
                 ),
             };
@@ -500,7 +502,7 @@ impl Reader<'_> {
         for function in kept.iter().filter(|function| self.templates.contains(&function.name)) {
             let at = self.joined.split_inclusive('\n').take(function.line).map(str::len).sum();
             let reason = format!(
-                "`{}` is overloaded, as `{function}` and as a template; a function that is called from outside needs a name of its own",
+                "`{}` is overloaded, as `{function}` and as a template; a function that is called from the host needs a unique name",
                 function.name
             );
             let mistake = Mistake { at, reason };

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use parloop_device::{DeviceKind, Language};
 use tree_sitter::Node;
 
-use crate::edit::{Edit, Places, apply};
+use crate::edit::{Edit, LineMap, apply};
 use crate::error::{KernelError, Result};
 use crate::grammar::tree;
 use crate::mask::{MarkKind, Masked, mask};
@@ -62,7 +62,7 @@ impl PlainC {
         let joined = join(sources, DeviceKind::Cpu, folders)?;
         let parsed = parse(&joined, Dialect { target: DeviceKind::Cpu, language, classes: &[], checked: false, arguments, wanted: &[] })?;
         let refused = parsed.refused.into_iter().map(|(name, mistake)| {
-            let (file, line) = Places::of(&joined.text).place(joined.text[..mistake.at].matches('\n').count());
+            let (file, line) = LineMap::of(&joined.text).place(joined.text[..mistake.at].matches('\n').count());
             Refused { name, file: file.to_owned(), line, reason: mistake.reason }
         });
         let refused = refused.collect();
@@ -91,7 +91,7 @@ impl PlainC {
     pub fn signature(&self, name: &str) -> Result<&Signature> {
         if let Some(signature) = self.signatures.iter().find(|signature| signature.name == name) {
             if signature.is_kernel {
-                let reason = format!("`{name}` is a kernel, which other code cannot call; leave GPUKERN out");
+                let reason = format!("`{name}` is a kernel, which other code cannot call; remove GPUKERN");
                 return Err(KernelError::Source { file: "<source>".into(), line: signature.line, reason });
             }
             return Ok(signature);
@@ -190,7 +190,7 @@ fn inlined(joined: &Joined, target: DeviceKind) -> String {
 }
 
 /// The functions that can be given words in front.
-fn functions_in(masked: &Masked, language: Language) -> Vec<Found> {
+fn functions_in(masked: &Masked, language: Language) -> Vec<PlainFunction> {
     let mut functions = Vec::new();
     collect(tree(&masked.text, language).root_node(), Around { gap: 0, conditional: false, depth: 1, language }, masked, &mut functions);
     functions
@@ -206,7 +206,7 @@ fn calls<'s>(text: &str, scanned: &'s Scanned) -> impl Iterator<Item = &'s Range
 }
 
 /// A function that is defined or declared.
-struct Found {
+struct PlainFunction {
     name: String,
     start: usize,
     /// The words that `head` says, in this target's way.
@@ -219,7 +219,7 @@ struct Found {
     conditional: bool,
 }
 
-impl Found {
+impl PlainFunction {
     /// Whether it is called otherwise in the text. A function that only some targets define may stand for what the others have.
     fn is_renamed(&self) -> bool {
         let is_taken = || DeviceKind::ALL.into_iter().any(|target| is_reserved(&self.name, target));
@@ -238,7 +238,7 @@ struct Around {
 }
 
 /// The functions of a file, also those in conditional blocks. What is nested too deep is told where the text is parsed to be compiled.
-fn collect(node: Node, around: Around, masked: &Masked, functions: &mut Vec<Found>) {
+fn collect(node: Node, around: Around, masked: &Masked, functions: &mut Vec<PlainFunction>) {
     let Around { gap: mut previous_end, conditional, depth, language } = around;
     if depth > DEEPEST_BLOCK {
         return;
@@ -263,7 +263,7 @@ fn collect(node: Node, around: Around, masked: &Masked, functions: &mut Vec<Foun
     }
 }
 
-fn function(node: Node, around: Around, masked: &Masked) -> Option<Found> {
+fn function(node: Node, around: Around, masked: &Masked) -> Option<PlainFunction> {
     let text = |node: Node| String::from_utf8_lossy(&masked.text[node.byte_range()]).into_owned();
     let function = find(node.child_by_field_name("declarator")?, "function_declarator")?;
     let name = function.child_by_field_name("declarator").filter(|name| name.kind() == "identifier")?;
@@ -282,11 +282,11 @@ fn function(node: Node, around: Around, masked: &Masked) -> Option<Found> {
         .children(&mut cursor)
         .find(|child| child.kind() != "attribute_declaration")
         .map_or(node.start_byte(), |child| child.start_byte());
-    Some(Found { name: text(name), start, repeated, list, body, is_kernel, conditional: around.conditional })
+    Some(PlainFunction { name: text(name), start, repeated, list, body, is_kernel, conditional: around.conditional })
 }
 
 /// The functions that may call themselves, directly or by way of others and of macros.
-fn recursive<'f>(text: &str, scanned: &Scanned, functions: &'f [Found]) -> HashSet<&'f str> {
+fn recursive<'f>(text: &str, scanned: &Scanned, functions: &'f [PlainFunction]) -> HashSet<&'f str> {
     let bodies = functions.iter().map(|function| (function.name.as_str(), function.body.clone()));
     let macros = scanned.macros.iter().map(|(name, range)| (&text[name.clone()], range.clone()));
     let mut uses: HashMap<&str, HashSet<&str>> = HashMap::new();
@@ -418,8 +418,8 @@ mod tests {
     #[test]
     fn what_cannot_be_called_says_why() {
         let functions = read("void f(int n, ...) {}\nGPUKERN void k(void) {}");
-        assert_eq!(functions.signature("f").unwrap_err().to_string(), "<source>:1: `f` takes any number of arguments");
-        let expected = "<source>:2: `k` is a kernel, which other code cannot call; leave GPUKERN out";
+        assert_eq!(functions.signature("f").unwrap_err().to_string(), "<source>:1: `f` takes a variable number of arguments");
+        let expected = "<source>:2: `k` is a kernel, which other code cannot call; remove GPUKERN";
         assert_eq!(functions.signature("k").unwrap_err().to_string(), expected);
         assert_eq!(functions.signature("g").unwrap_err().to_string(), "the source has no function `g`; it has k");
     }

@@ -59,7 +59,7 @@ impl Prepared {
         folders.extend(sources.iter().filter_map(|source| source.folder()).map(Path::to_owned));
         folders.extend(folders_of_environment());
         let reads_files = reads_files(&joined.text, &folders, &options.arguments);
-        // A program without a check is none that must be looked at after each launch.
+        // A program without checks need not be inspected after each launch.
         let checked = options.checked && ["PARLOOP_CHECK", "PARLOOP_TOUCH"].iter().any(|word| joined.text.contains(word));
         let wanted: Vec<&str> = options.kernels.iter().map(KernelDescription::c_name).collect();
         let CompileOptions { classes, arguments, .. } = options;
@@ -130,7 +130,7 @@ impl Prepared {
             CompileError::Refused { compiler, log } => {
                 let mut log = crate::explain::with_source_lines(&log, &self.source);
                 if options.save_source_as.is_none() {
-                    log.push_str("(save_source_as=\"FILE\" keeps the full source that the compiler was given)");
+                    log.push_str("(save_source_as=\"FILE\" saves the full source passed to the compiler)");
                 }
                 CompileError::Refused { compiler, log }
             }
@@ -177,8 +177,8 @@ pub(crate) fn symbol(name: &str, target: DeviceKind) -> String {
 fn still_holds(name: &str, is_defined: bool) -> String {
     let (asks, found) = if is_defined { ("ifndef", "undefines") } else { ("ifdef", "defines") };
     format!(
-        "#line 1 \"<arguments>\"\n#{asks} {name}\n#error \"a file or an argument {found} {name}, which another argument says otherwise, and conditions \
-         decide by it what is compiled; use a name that only one of them knows\"\n#endif\n"
+        "#line 1 \"<arguments>\"\n#{asks} {name}\n#error \"a file or an argument {found} {name}, which contradicts another argument, and \
+         conditional code depends on it; use a name that only one of them sets\"\n#endif\n"
     )
 }
 

@@ -9,7 +9,7 @@ use crate::scan::{Scanned, next_sign};
 
 /// A function that the source defines or declares.
 #[derive(Debug)]
-pub(crate) struct Declared {
+pub(crate) struct DeclaredFunction {
     pub(crate) name: String,
     /// Where its name stands.
     pub(crate) at: usize,
@@ -29,10 +29,10 @@ const PARAMETER: &str = "__global long *parloop_record";
 const ARGUMENT: &str = "parloop_record";
 
 /// The changes, and the names of the functions (kernels among them) that receive the record: those which check, or use what does.
-pub(crate) fn pass_record(text: &str, declared: &[Declared]) -> (Vec<Edit>, HashSet<String>) {
+pub(crate) fn pass_record(text: &str, declared: &[DeclaredFunction]) -> (Vec<Edit>, HashSet<String>) {
     let scanned = Scanned::of(text);
     let receivers = users(text, &scanned, declared, &[CHECK]);
-    let places: HashMap<usize, &Declared> = declared.iter().map(|function| (function.at, function)).collect();
+    let places: HashMap<usize, &DeclaredFunction> = declared.iter().map(|function| (function.at, function)).collect();
     let helpers: HashSet<&str> = declared.iter().filter(|function| !function.is_kernel).map(|function| function.name.as_str()).collect();
     let mut edits = Vec::new();
     for word in &scanned.words {
@@ -49,7 +49,7 @@ pub(crate) fn pass_record(text: &str, declared: &[Declared]) -> (Vec<Edit>, Hash
     (edits, receivers)
 }
 
-impl Declared {
+impl DeclaredFunction {
     fn with_record(&self) -> Edit {
         match &self.first {
             None => Edit { at: self.list.start + 1, remove: 0, insert: PARAMETER.into() },
@@ -70,7 +70,7 @@ fn call_with_record(text: &str, end: usize) -> Option<Edit> {
 }
 
 /// The functions and macros that use one of some names, themselves or by a function or a macro that does.
-pub(crate) fn users(text: &str, scanned: &Scanned, declared: &[Declared], used: &[impl AsRef<str>]) -> HashSet<String> {
+pub(crate) fn users(text: &str, scanned: &Scanned, declared: &[DeclaredFunction], used: &[impl AsRef<str>]) -> HashSet<String> {
     let functions = declared.iter().map(|function| (function.name.as_str(), function.body.clone()));
     let macros = scanned.macros.iter().map(|(name, range)| (&text[name.clone()], range.clone()));
     let mut users: HashMap<&str, Vec<&str>> = HashMap::new();

@@ -11,8 +11,8 @@ use crate::check::{Check, Checked};
 use crate::context::Context;
 use crate::error::Result;
 
-/// A recording under way, made by [`Context::record`]. Dropping it forgets what was recorded.
-#[must_use = "a recording that is dropped is forgotten"]
+/// A recording in progress, made by [`Context::record`]. Dropping it forgets what was recorded.
+#[must_use = "dropping a recording discards it"]
 pub struct Recording {
     inner: dev::Recording,
 }
@@ -90,7 +90,7 @@ impl Recording {
     /// Ends the recording and prepares what was recorded.
     ///
     /// # Errors
-    /// [`DeviceError::RecordingAbandoned`](parloop_device::DeviceError::RecordingAbandoned) when something was asked for that cannot be
+    /// [`DeviceError::RecordingAbandoned`](parloop_device::DeviceError::RecordingAbandoned) when something was requested that cannot be
     /// recorded; the driver's failure.
     pub fn finish(self) -> Result<Replay> {
         let inner = self.inner.finish()?;
@@ -148,8 +148,8 @@ pub struct BeforeReplay {
 }
 
 impl BeforeReplay {
-    /// That work. From before it until all is launched the replay has its turn at some data, alone if it writes; turns at several are
-    /// taken in the order of their [`rank`](forked::Turns::rank).
+    /// That work. The replay locks some data before it starts and until everything is launched, exclusively if it writes; locks at several
+    /// are taken in the order of their [`rank`](forked::Turns::rank).
     pub fn new(turns: &Arc<forked::Turns>, writes: bool, work: impl Fn() -> Result<()> + Send + Sync + 'static) -> BeforeReplay {
         BeforeReplay { turns: turns.clone(), writes, work: Box::new(work) }
     }
@@ -186,7 +186,7 @@ impl Replay {
         self.inner.run()?;
         let mut outcome = Ok(());
         for Checks { check, kernels } in &*self.checks {
-            // Each is taken, so that no failure is left for somebody else.
+            // Each is taken, so that no failure is left for someone else.
             outcome = outcome.and(check.take(self.inner.stream(), &kernels.join("` or `")));
         }
         outcome

@@ -132,7 +132,7 @@ impl SavedProgram {
         let failed = |e: std::io::Error| refused(e.to_string());
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if !folder.is_dir() {
-            return Err(refused(format!("there is no folder {}", folder.display())));
+            return Err(refused(format!("folder {} does not exist", folder.display())));
         }
         let mut file = tempfile::Builder::new().prefix(".parloop-").tempfile_in(folder).map_err(failed)?;
         file.write_all(&self.to_bytes()).map_err(failed)?;
@@ -237,7 +237,7 @@ mod tests {
         for other in [&b""[..], b"parloop", b"PK\x03\x04 something long enough to be a program"] {
             assert_eq!(message(other), "f.prog is not a program that parloop saved");
         }
-        let damaged = "program file f.prog is damaged: its content is not what was saved; save the program again";
+        let damaged = "program file f.prog is damaged: its content does not match its checksum; save the program again";
         assert_eq!(message(&whole[..whole.len() - 1]), damaged);
         assert_eq!(message(&[&whole[..], b"x"].concat()), damaged);
         let mut newer = whole.clone();

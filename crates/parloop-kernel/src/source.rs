@@ -144,7 +144,7 @@ struct Joiner<'a> {
     /// What was read, by its path.
     headers: HashMap<PathBuf, Rc<Header>>,
     /// Headers that are to be read once.
-    seen: HashMap<PathBuf, Seen>,
+    seen: HashMap<PathBuf, IncludedOnce>,
     /// Headers in which the place at hand is.
     open: Vec<PathBuf>,
     /// How many conditions of the preprocessor are around the place at hand, guards of headers aside.
@@ -172,7 +172,7 @@ impl Header {
 }
 
 /// A header that is to be read once.
-struct Seen {
+struct IncludedOnce {
     /// The name that is defined where it was read.
     guard: String,
     /// Whether it was read under no condition.
@@ -187,7 +187,7 @@ impl Joiner<'_> {
         // Where a directive ends of which nothing is left.
         let mut replaced_to = 0;
         for (index, whole) in text.split_inclusive('\n').enumerate() {
-            let place = Place { name, line: index + 1, folder, depth };
+            let place = SourceLine { name, line: index + 1, folder, depth };
             let line = whole.strip_suffix('\n').unwrap_or(whole);
             let line = line.strip_suffix('\r').unwrap_or(line);
             let line_start = start;
@@ -205,7 +205,7 @@ impl Joiner<'_> {
                     continue;
                 }
                 Some((at, mark)) if !mark.replaces(line[..at].trim()) => {
-                    return Err(place.error(format!("`{}` stands behind code; write it on a line of its own", line[at..].trim())));
+                    return Err(place.error(format!("`{}` follows code; write it on its own line", line[at..].trim())));
                 }
                 Some((_, mark)) => {
                     self.mark(mark, &place)?;
@@ -244,7 +244,7 @@ impl Joiner<'_> {
         Ok(())
     }
 
-    fn mark(&mut self, mark: CommentMark, place: &Place) -> Result<()> {
+    fn mark(&mut self, mark: CommentMark, place: &SourceLine) -> Result<()> {
         match mark {
             CommentMark::IncludeFile { file, contexts } => return self.include_file(file, contexts, place),
             CommentMark::Vectorize { rest } => match *rest.split_whitespace().collect::<Vec<_>>() {
@@ -269,7 +269,7 @@ impl Joiner<'_> {
 
     /// A header of the user's is put in place, so that it is part of what is compiled and cached on every target. A system header
     /// is the compiler's business on the CPU; on the other targets the prelude stands for the C library's.
-    fn include(&mut self, line: &str, file: &str, system: bool, place: &Place) -> Result<()> {
+    fn include(&mut self, line: &str, file: &str, system: bool, place: &SourceLine) -> Result<()> {
         if let Some(path) = self.find(file, place.folder.filter(|_| !system), system) {
             return self.add_header(&path, place);
         }
@@ -281,7 +281,7 @@ impl Joiner<'_> {
             self.push_line(line);
         } else {
             // The compiler tells it, unless a condition or a comment hides the line.
-            self.push_line(&format!("#error header \"{file}\" was not found; name its folder in the include folders"));
+            self.push_line(&format!("#error header \"{file}\" was not found; add its folder to the include folders"));
         }
         Ok(())
     }
@@ -297,7 +297,7 @@ impl Joiner<'_> {
         place.or_insert_with(look).clone()
     }
 
-    fn include_file(&mut self, file: &str, contexts: &str, place: &Place) -> Result<()> {
+    fn include_file(&mut self, file: &str, contexts: &str, place: &SourceLine) -> Result<()> {
         if !self.is_for(contexts) {
             self.push_line("");
             return Ok(());
@@ -306,13 +306,13 @@ impl Joiner<'_> {
         let found = [Path::new(".")].into_iter().chain(folders).map(|f| f.join(file)).find(|path| path.is_file());
         match found {
             Some(path) => self.add_header(&path, place),
-            None => Err(place.error(format!("`//include_file`: {file} was not found; name its folder in the include folders"))),
+            None => Err(place.error(format!("`//include_file`: {file} was not found; add its folder to the include folders"))),
         }
     }
 
-    fn add_header(&mut self, path: &Path, place: &Place) -> Result<()> {
+    fn add_header(&mut self, path: &Path, place: &SourceLine) -> Result<()> {
         if place.depth >= DEEPEST_INCLUDE {
-            return Err(place.error(format!("headers include each other more than {DEEPEST_INCLUDE} deep")));
+            return Err(place.error(format!("headers are nested more than {DEEPEST_INCLUDE} deep")));
         }
         let header = match self.headers.get(path) {
             Some(header) => header.clone(),
@@ -330,7 +330,7 @@ impl Joiner<'_> {
         if *has_once || own_guard.is_some() {
             let is_known = self.seen.contains_key(name);
             let new_name = || own_guard.clone().unwrap_or_else(|| format!("PARLOOP_ONCE_{number}"));
-            let seen = self.seen.entry(name.clone()).or_insert_with(|| Seen { guard: new_name(), is_in_place: false });
+            let seen = self.seen.entry(name.clone()).or_insert_with(|| IncludedOnce { guard: new_name(), is_in_place: false });
             if seen.is_in_place && !self.undefined.contains(&seen.guard) {
                 self.push_line("");
                 return Ok(());
@@ -368,14 +368,14 @@ impl Joiner<'_> {
     }
 }
 
-struct Place<'a> {
+struct SourceLine<'a> {
     name: &'a str,
     line: usize,
     folder: Option<&'a Path>,
     depth: usize,
 }
 
-impl Place<'_> {
+impl SourceLine<'_> {
     fn error(&self, reason: String) -> KernelError {
         KernelError::Source { file: self.name.to_owned(), line: self.line, reason }
     }
@@ -572,7 +572,7 @@ mod tests {
             format!("#line 1 \"<source>\"\n#line 1 \"{}\"\nint from_header;\n#line 2 \"<source>\"\nint after;\n", header.display())
         );
         let text = join(&[source], DeviceKind::OpenCl, &[]).unwrap().text;
-        let told = "#error header \"mine.h\" was not found; name its folder in the include folders";
+        let told = "#error header \"mine.h\" was not found; add its folder to the include folders";
         assert_eq!(text, format!("#line 1 \"<source>\"\n{told}\nint after;\n"));
     }
 
@@ -664,7 +664,7 @@ mod tests {
             ["x = 1; //vectorize_over i n", "x = 1; //end_vectorize", "x = 1; } //end_vectorize", "for (;;) { x = 1; //vectorize_over i n"]
         {
             let error = join(&[Source::text(line)], DeviceKind::Cpu, &[]).unwrap_err().to_string();
-            assert!(error.contains("stands behind code; write it on a line of its own"), "{error}");
+            assert!(error.contains("follows code; write it on its own line"), "{error}");
         }
         let plain = joined("for (int i = 0; i < n; i++) { //vectorize_over i n\nx;\n} //end_vectorize\n", DeviceKind::Cpu);
         assert_eq!(plain, "#line 1 \"<source>\"\nVECTORIZE_OVER(i, n)\nx;\nEND_VECTORIZE\n");
@@ -692,7 +692,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("loop.h"), "#include \"loop.h\"\n").unwrap();
         let error = join(&[Source::text("#include \"loop.h\"")], DeviceKind::Cpu, &[folder.path().to_owned()]).unwrap_err();
-        assert!(error.to_string().ends_with("headers include each other more than 64 deep"), "{error}");
+        assert!(error.to_string().ends_with("headers are nested more than 64 deep"), "{error}");
     }
 
     #[test]

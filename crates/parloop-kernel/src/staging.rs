@@ -72,7 +72,7 @@ impl Staging {
     /// The host data is still there, and nobody else looks at what is written.
     pub unsafe fn read_back(&self, stream: &Stream) -> Result<()> {
         for staged in self.staged.iter().filter(|staged| staged.host.written) {
-            // SAFETY: the caller's promise; `len` bytes were readable there when the call began.
+            // SAFETY: the caller guarantees it; `len` bytes were readable there when the call began.
             let bytes = unsafe { std::slice::from_raw_parts_mut(staged.host.pointer, staged.host.len) };
             stream.read(&staged.memory, 0, bytes)?;
         }
@@ -82,7 +82,7 @@ impl Staging {
     /// A copy of host data in device memory. The same data given twice is staged once.
     ///
     /// # Errors
-    /// [`KernelError::Overlap`] for data that overlaps other data in part, or when the device has no room.
+    /// [`KernelError::Overlap`] for data that partially overlaps other data, or when the device is out of memory.
     pub(crate) fn stage(&mut self, signature: &Signature, stream: &Stream, index: usize, host: HostBytes) -> Result<&Memory> {
         let mut known = None;
         for (at, staged) in self.staged.iter_mut().enumerate() {

@@ -22,42 +22,42 @@ impl Owner {
     }
 }
 
-/// Why somebody else could have written what has this metadata.
+/// Why someone else could have written what has this metadata.
 fn distrusted(metadata: &Metadata, owner: Owner) -> Option<String> {
     if !owner.is(metadata.uid()) {
-        return Some(format!("belongs to user {}, not to us", metadata.uid()));
+        return Some(format!("belongs to user {}, not to this one", metadata.uid()));
     }
-    (metadata.mode() & 0o022 != 0).then(|| "can be written to by other users; run `chmod go-w` on it".to_owned())
+    (metadata.mode() & 0o022 != 0).then(|| "is writable by other users; run `chmod go-w` on it".to_owned())
 }
 
-/// Refuses a folder in which somebody else could put a file, or that somebody else could put in the place of ours.
+/// Refuses a folder in which someone else could put a file, or that someone else could put in the place of ours.
 ///
 /// # Errors
 /// What is wrong, with the path.
 pub(crate) fn check_folder(folder: &Path, owner: Owner) -> Result<(), String> {
-    let metadata = std::fs::symlink_metadata(folder).map_err(|error| format!("{} cannot be looked at: {error}", folder.display()))?;
+    let metadata = std::fs::symlink_metadata(folder).map_err(|error| format!("{} could not be inspected: {error}", folder.display()))?;
     if !metadata.is_dir() {
-        return Err(format!("{} is not a folder but a link or file", folder.display()));
+        return Err(format!("{} is a link or a file, not a folder", folder.display()));
     }
     if let Some(why) = distrusted(&metadata, owner) {
         return Err(format!("{} {why}", folder.display()));
     }
-    let real = folder.canonicalize().map_err(|error| format!("{} cannot be looked at: {error}", folder.display()))?;
+    let real = folder.canonicalize().map_err(|error| format!("{} could not be inspected: {error}", folder.display()))?;
     real.ancestors().skip(1).try_for_each(check_ancestor)
 }
 
 /// Refuses a folder whose entries others can rename. They can where they can write, unless it is sticky, as `/tmp` is. A group whose only
 /// member is a user has the user's number, by convention, and is not taken for others.
 fn check_ancestor(folder: &Path) -> Result<(), String> {
-    let metadata = std::fs::metadata(folder).map_err(|error| format!("{} cannot be looked at: {error}", folder.display()))?;
+    let metadata = std::fs::metadata(folder).map_err(|error| format!("{} could not be inspected: {error}", folder.display()))?;
     if !Owner::UsOrRoot.is(metadata.uid()) {
-        return Err(format!("{} belongs to user {}, not to us", folder.display(), metadata.uid()));
+        return Err(format!("{} belongs to user {}, not to this one", folder.display(), metadata.uid()));
     }
     let is_private = metadata.gid() == metadata.uid();
     let writable = metadata.mode() & if is_private { 0o002 } else { 0o022 } != 0;
     let sticky = metadata.mode() & 0o1000 != 0;
     match writable && !sticky {
-        true => Err(format!("{} can be written to by other users; run `chmod go-w` on it", folder.display())),
+        true => Err(format!("{} is writable by other users; run `chmod go-w` on it", folder.display())),
         false => Ok(()),
     }
 }

@@ -150,7 +150,7 @@ fn a_part_of_memory_is_transformed_and_the_rest_left_alone() {
         assert_close(&found[7..37], &expected(&values[7..37], &[5, 6], &[0, 1], Order::C, -1.0), 1e-12, &plan);
         assert_eq!((&found[..7], &found[37..]), (&values[..7], &values[37..]));
         let outside = run(71 * 16).unwrap_err();
-        assert_eq!(outside.to_string(), "transform: bytes 1136..1136+480 were asked for, but the memory has 1600 bytes");
+        assert_eq!(outside.to_string(), "transform: bytes 1136..1136+480 were requested, but the memory has 1600 bytes");
         assert_eq!(array.to_vec().unwrap(), found);
     });
 }
@@ -159,13 +159,13 @@ fn a_part_of_memory_is_transformed_and_the_rest_left_alone() {
 fn what_cannot_be_planned_is_said() {
     on_every_device(|ctx| {
         let message = |shape: &[usize], axes: &[usize], dtype| ctx.plan_fft(shape, axes, dtype).unwrap_err().to_string();
-        assert_eq!(message(&[2, 3], &[2], DType::C64), "an FFT along axis 2 was asked for, but the data has 2 axes; name some of 0 to 1");
-        assert_eq!(message(&[2], &[1], DType::C64), "an FFT along axis 1 was asked for, but the data has one axis; name axis 0");
-        assert_eq!(message(&[], &[0], DType::C64), "an FFT along axis 0 was asked for, but the data has no axes");
-        assert_eq!(message(&[2, 3], &[1, 0, 1], DType::C64), "an FFT along axis 1 was asked for twice; name each axis once");
+        assert_eq!(message(&[2, 3], &[2], DType::C64), "an FFT along axis 2 was requested, but the data has 2 axes; use axes 0 to 1");
+        assert_eq!(message(&[2], &[1], DType::C64), "an FFT along axis 1 was requested, but the data has one axis; use axis 0");
+        assert_eq!(message(&[], &[0], DType::C64), "an FFT along axis 0 was requested, but the data has no axes");
+        assert_eq!(message(&[2, 3], &[1, 0, 1], DType::C64), "an FFT along axis 1 was requested twice; name each axis once");
         assert_eq!(
             message(&[2], &[0], DType::F64),
-            "an FFT of float64 was asked for, but only complex64 and complex128 can be transformed; convert the data first"
+            "an FFT of float64 was requested, but only complex64 and complex128 can be transformed; convert the data first"
         );
         for huge in [&[usize::MAX][..], &[1 << 58], &[1 << 40, 1 << 40]] {
             let error = ctx.plan_fft(huge, &[0], DType::C128).unwrap_err();

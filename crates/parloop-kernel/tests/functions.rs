@@ -67,7 +67,7 @@ fn without_descriptions_kernels_and_open_functions_of_ones_own_can_be_called() {
         }
         assert_eq!(
             KernelError::NotDescribed { name: "both".into() }.to_string(),
-            "`both` is static, GPUFUN or part of an API, so that it is called from outside only where it is described; add a description"
+            "`both` is static, GPUFUN or part of an API, so it can be called from the host only if it is described; add a description"
         );
     });
 }
@@ -168,7 +168,7 @@ fn what_a_kernel_returns_is_refused_where_there_is_nobody_to_take_it() {
             let error = compile_text(ctx, POINTERS).unwrap_err();
             assert_eq!(
                 error.to_string(),
-                "<source>:5: kernel `nothing` returns a value, which only a CPU can do; write it through a pointer"
+                "<source>:5: kernel `nothing` returns a value, which is possible only on a CPU; write the result through a pointer"
             );
         }
     });
@@ -200,7 +200,7 @@ fn a_described_function_that_cannot_be_called_is_refused_at_its_line() {
             "GPUFUN double f(struct S s) { return 0; }",
             "parameter `s` of `f` has type `struct S`, which is neither a scalar type nor a pointer",
         ),
-        ("double f(int x, ...) { return 0; }", "`f` takes any number of arguments"),
+        ("double f(int x, ...) { return 0; }", "`f` takes a variable number of arguments"),
         ("double f(int x)[3] { return 0; }", "`f` returns neither a scalar nor a plain pointer"),
     ] {
         let options = CompileOptions { kernels: described(&["f"]), ..Default::default() };

@@ -113,7 +113,7 @@ fn what_is_no_object_of_the_class_is_refused() {
         assert_eq!(message(array), format!("{declared} an array of float64 was given; pass an object of that class"));
         assert_eq!(message(Arg::from(2.0)), format!("{declared} the number 2.0 was given; pass an object of that class"));
         assert_eq!(message(Arg::Text(c"text")), format!("{declared} text was given; declare it `const char *`"));
-        assert_eq!(message(object(&memory, 17, "Cells", false)), "argument: bytes 17..17+0 were asked for, but the memory has 16 bytes");
+        assert_eq!(message(object(&memory, 17, "Cells", false)), "argument: bytes 17..17+0 were requested, but the memory has 16 bytes");
         let message = |args: &mut [Arg<'_>]| scale.call(args).unwrap_err().to_string();
         assert_eq!(
             message(&mut [object(&memory, 0, "Cells", false), Arg::from(2.0)]),

@@ -142,7 +142,7 @@ fn a_pointer_slot_leads_to_a_byte_of_the_memory_or_to_its_end() {
         assert!(add.pointer_slot(&x, 32).is_ok());
         let error = add.pointer_slot(&x, 33).unwrap_err();
         assert_eq!(error, KernelError::Device(DeviceError::OutOfBounds { operation: "argument", offset: 33, len: 0, size: 32 }));
-        assert_eq!(error.to_string(), "argument: bytes 33..33+0 were asked for, but the memory has 32 bytes");
+        assert_eq!(error.to_string(), "argument: bytes 33..33+0 were requested, but the memory has 32 bytes");
     });
 }
 

@@ -201,7 +201,8 @@ fn what_cannot_be_recorded_is_an_error_and_ends_the_recording() {
         let mut x = ctx.array(&[1.0, 2.0]).unwrap();
         let expect = |(error, finished): (String, String), what: &str, hint: &str| {
             assert_eq!(error, format!("{id}: {what} cannot be recorded; {hint}"));
-            let abandoned = format!("{id}: the recording was abandoned, since {what} cannot be recorded; leave that out and record again");
+            let abandoned =
+                format!("{id}: the recording was abandoned, because {what} cannot be recorded; leave that out and record again");
             assert_eq!(finished, abandoned);
         };
         let later = "do it before the recording begins or after it is finished";
@@ -230,7 +231,7 @@ fn what_cannot_be_recorded_is_an_error_and_ends_the_recording() {
         let mut slots: Slots = [[0; 2]; 3].into_iter().collect();
         // SAFETY: nothing is launched.
         let raw = refused(ctx, || unsafe { add.launch_over(&mut slots, parloop_kernel::Items::Line(1)) });
-        expect(raw, "a launch whose memory nobody keeps", "give `Stream::record_launch` what keeps it");
+        expect(raw, "a launch with borrowed memory", "pass the owners of the memory to `Stream::record_launch`");
 
         let empty = ctx.recording().unwrap().finish().unwrap();
         expect(refused(ctx, || empty.run()), "a replay", "call what it does instead");
@@ -288,7 +289,7 @@ fn a_thread_records_a_context_once_at_a_time() {
         let recording = ctx.recording().unwrap();
         let nested = ctx.recording().unwrap_err();
         let id = ctx.device().id();
-        assert_eq!(nested.to_string(), format!("{id}: this thread is recording this stream already; finish that recording first"));
+        assert_eq!(nested.to_string(), format!("{id}: this thread is already recording this stream; finish that recording first"));
         // The recording is not abandoned for that, and a dropped one ends.
         drop(recording);
         ctx.recording().unwrap().finish().unwrap();
@@ -424,7 +425,7 @@ fn a_launch_is_recorded_only_while_there_is_a_recording() {
         // SAFETY: nothing is recorded.
         let error = unsafe { add.record_over(&mut slots, parloop_kernel::Items::Line(1), vec![]) }.unwrap_err().to_string();
         let id = ctx.device().id();
-        let expected = format!("{id}: a launch was to be recorded, but this thread is not recording this stream; begin a recording first");
+        let expected = format!("{id}: cannot record a launch: this thread is not recording this stream; begin a recording first");
         assert_eq!(error, expected);
     });
 }

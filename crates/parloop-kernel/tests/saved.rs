@@ -175,7 +175,8 @@ fn files_that_cannot_be_read_or_written_are_told() {
     assert_eq!(error.to_string(), words);
     let nowhere = folder.path().join("no").join("a.prog");
     let error = compile(&ctx, false).save(&nowhere).unwrap_err();
-    let words = format!("program file {} could not be saved: there is no folder {}", nowhere.display(), folder.path().join("no").display());
+    let words =
+        format!("program file {} could not be saved: folder {} does not exist", nowhere.display(), folder.path().join("no").display());
     assert_eq!(error.to_string(), words);
     std::fs::write(&path, "text").unwrap();
     assert_eq!(load(&ctx, &path).unwrap_err().to_string(), format!("{} is not a program that parloop saved", path.display()));
@@ -184,7 +185,7 @@ fn files_that_cannot_be_read_or_written_are_told() {
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     std::fs::write(&path, bytes).unwrap();
-    let words = format!("program file {} is damaged: its content is not what was saved; save the program again", path.display());
+    let words = format!("program file {} is damaged: its content does not match its checksum; save the program again", path.display());
     assert_eq!(load(&ctx, &path).unwrap_err().to_string(), words);
 }
 
@@ -212,7 +213,7 @@ fn a_file_that_another_user_could_have_written_is_refused() {
     assert!(load(&ctx, &path).is_ok());
     let refused = |path: &Path| load(&ctx, path).unwrap_err().to_string();
     let words = |path: &Path, reason: String| format!("program file {} could not be trusted: {reason}", path.display());
-    let by_others = "can be written to by other users; run `chmod go-w` on it";
+    let by_others = "is writable by other users; run `chmod go-w` on it";
     let mode = |path: &Path, mode: u32| set_permissions(path, Permissions::from_mode(mode)).unwrap();
     for open in [0o666, 0o664] {
         mode(&path, open);
@@ -238,11 +239,11 @@ fn a_file_that_another_user_could_have_written_is_refused() {
         println!("skipped: only root can give a file away");
         return;
     }
-    assert_eq!(refused(&path), words(&path, "it belongs to user 12345, not to us".to_owned()));
+    assert_eq!(refused(&path), words(&path, "it belongs to user 12345, not to this one".to_owned()));
     chown(&path, Some(0), None).unwrap();
     chown(&outer, Some(12345), None).unwrap();
     let outer = outer.canonicalize().unwrap();
-    assert_eq!(refused(&path), words(&path, format!("{} belongs to user 12345, not to us", outer.display())));
+    assert_eq!(refused(&path), words(&path, format!("{} belongs to user 12345, not to this one", outer.display())));
 }
 
 #[test]

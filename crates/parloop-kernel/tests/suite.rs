@@ -79,7 +79,7 @@ fn ranges_outside_memory_are_refused_and_touch_nothing() {
         outside(memory.slice(8, 64).map(|_| ()));
         assert_eq!(
             stream.write(&memory, 60, &[1; 5]).unwrap_err().to_string(),
-            "write: bytes 60..60+5 were asked for, but the memory has 64 bytes"
+            "write: bytes 60..60+5 were requested, but the memory has 64 bytes"
         );
         let mut back = [1; 64];
         stream.read(&memory, 0, &mut back).unwrap();
@@ -416,7 +416,7 @@ fn kernels_find_growable_memory_where_it_is() {
             assert_eq!(read(&before), expected);
             assert_eq!(read(&growable.memory()), expected);
         }
-        // What is bound has its address for ever: a CPU keeps it, other devices say who holds it.
+        // What is bound has its address forever: a CPU keeps it, other devices say who holds it.
         let mut bound = axpy.bind(args![0.5, &x, &before, 10]).unwrap();
         let grown = growable.grow(stream, 1 << 20);
         if device.kind() == DeviceKind::Cpu {

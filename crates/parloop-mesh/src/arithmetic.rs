@@ -180,7 +180,7 @@ impl Dat {
     /// Zeros of the same kind.
     ///
     /// # Errors
-    /// When there is no room.
+    /// When memory cannot be allocated.
     pub fn zeros_alike(&self) -> Result<Dat> {
         Dat::zeros(self.dataset(), self.dtype(), format!("{}_result", self.name()))
     }
@@ -264,7 +264,7 @@ impl Dat {
         self.norm_by_square(square, context)
     }
 
-    /// The norm, where the sum of squares is known; computed anew where that is too large or too small to be right.
+    /// The norm, where the sum of squares is known; recomputed where that is too large or too small to be right.
     pub(crate) fn norm_by_square(&self, square: f64, context: &Context) -> Result<f64> {
         let dtype = if rank(self.dtype()) < rank(DType::F32) { DType::F64 } else { self.dtype() };
         let (least, factor) = match dtype {

@@ -22,7 +22,7 @@ use crate::storage::Storage;
 pub enum By<'a> {
     /// Neighbours stay together: METIS's partition of their graph.
     Graph,
-    /// Elements that are near each other stay together: recursive bisection of these coordinates, on the set itself or on one that a map leads to.
+    /// Keeps nearby elements together: recursive bisection of these coordinates, on the set itself or on one that a map leads to.
     Coordinates(&'a Dat),
     /// The rank of each element is given.
     Ranks(&'a [u32]),
@@ -75,14 +75,14 @@ impl Report {
 pub fn distribute(set: &Set, by: By<'_>, comm: &Comm) -> Result<Report> {
     let wrong = |reason: String| Err(MeshError::Distribute { set: set.name().to_owned(), reason });
     if !matches!(set.kind(), SetKind::Plain) {
-        return wrong("it is not a plain set; distribute the set that it is made of".to_owned());
+        return wrong("it is not a plain set; distribute the set that it was made from".to_owned());
     }
     if set.is_replaced() || set.halo().is_some() {
-        return wrong("it has been distributed already".to_owned());
+        return wrong("it is already distributed".to_owned());
     }
     let mesh = Tied::to(set)?;
     if let Some(part) = mesh.sets.iter().find(|set| set.sizes().owned < set.sizes().total) {
-        return wrong(format!("set `{}` has ghosts; every process begins with the whole mesh", part.name()));
+        return wrong(format!("set `{}` has ghosts; every process must start with the whole mesh", part.name()));
     }
     let sizes: Vec<usize> = mesh.sets.iter().map(|set| set.sizes().total).collect();
     let values = mesh.maps.iter().map(Map::values).collect::<Result<Vec<_>>>()?;
@@ -106,16 +106,16 @@ pub fn distribute(set: &Set, by: By<'_>, comm: &Comm) -> Result<Report> {
     Ok(report)
 }
 
-/// Who owns the elements of the set: as one process found it, or as was given.
+/// The owners of the elements of the set, as computed by one process or as given.
 fn owners(mesh: &Tied, by: By<'_>, links: &[Link<'_>], comm: &Comm) -> Result<Vec<u32>> {
     let set = &mesh.sets[0];
     let wrong = |reason: String| Err(MeshError::Distribute { set: set.name().to_owned(), reason });
     let size = set.sizes().total;
     let found = match by {
-        By::Ranks(ranks) if ranks.len() != size => return wrong(format!("{} ranks are given for {size} elements", ranks.len())),
+        By::Ranks(ranks) if ranks.len() != size => return wrong(format!("{} ranks were given for {size} elements", ranks.len())),
         By::Ranks(ranks) => match ranks.iter().position(|&rank| rank as usize >= comm.size()) {
             Some(element) => {
-                return wrong(format!("element {element} is given to rank {}, but there are {} processes", ranks[element], comm.size()));
+                return wrong(format!("element {element} is assigned to rank {}, but there are {} processes", ranks[element], comm.size()));
             }
             None => ranks.to_vec(),
         },
@@ -137,7 +137,7 @@ fn coordinates(mesh: &Tied, dat: &Dat, links: &[Link<'_>]) -> Result<Vec<f64>> {
     let (set, on, dim) = (&mesh.sets[0], dat.dataset().set(), dat.dataset().count());
     let wrong = |reason: String| Err(MeshError::Distribute { set: set.name().to_owned(), reason });
     if dat.dtype() != parloop_device::DType::F64 {
-        return wrong(format!("coordinates are of type float64, not {}", dat.dtype()));
+        return wrong(format!("coordinates must be of type float64, not {}", dat.dtype()));
     }
     let values = dat.to_vec::<f64>()?;
     if on == set {
@@ -194,9 +194,9 @@ impl Tied {
             return Ok(());
         }
         let reason = if map.is_to_first() {
-            Some("leads all elements to one; use a Global")
+            Some("maps all elements to one; use a Global")
         } else if map.moves().is_some() {
-            Some("moves along the columns of an extruded set, and these are not distributed")
+            Some("has offsets along the columns of an extruded set, which cannot be distributed")
         } else {
             None
         };
@@ -214,7 +214,7 @@ impl Tied {
 
     fn add_set(&mut self, set: &Set, part: Set) -> Result<()> {
         if part.layers().is_some() {
-            let reason = format!("extruded sets such as `{}` are not distributed", part.name());
+            let reason = format!("extruded sets such as `{}` cannot be distributed", part.name());
             return Err(MeshError::Distribute { set: set.name().to_owned(), reason });
         }
         self.subsets.push(part);
@@ -244,7 +244,7 @@ impl Tied {
             let differs = own.iter().zip(other.lines()).find(|(own, other)| told(own) != *other);
             let what = differs.map_or_else(|| "the number of sets and maps".to_owned(), |((name, _), _)| name.clone());
             let reason =
-                format!("{what} differs between rank {} and rank {rank}; all processes must begin with the same mesh", comm.rank());
+                format!("{what} differs between rank {} and rank {rank}; all processes must start with the same mesh", comm.rank());
             return Err(MeshError::Distribute { set: set.name().to_owned(), reason });
         }
         Ok(())
@@ -279,7 +279,7 @@ impl Tied {
         Ok(Parts { sets, maps: maps.into_iter().map(|map| map.expect("invariant: all were made")).collect() })
     }
 
-    /// Puts the parts in the place of everything, while nobody uses the data.
+    /// Replaces everything by its local part, while the data is not in use.
     fn replace(&self, parts: Parts, shares: &[Share], owners: &[Vec<u32>]) -> Result<()> {
         let mut storages: Vec<&Storage> = self.dats.iter().map(Dat::storage).collect();
         storages.sort_by_key(|storage| storage.rank());

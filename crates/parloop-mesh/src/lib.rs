@@ -1,6 +1,6 @@
 //! Parallel loops over unstructured meshes: sets, maps between them, data on them, and kernels that are run for each element.
 //!
-//! The way of the data: [`Set`], [`Map`], [`Dat`] and [`Global`] are declared → a [`ParLoop`] of a [`Kernel`] over a set checks its
+//! Data flow: [`Set`], [`Map`], [`Dat`] and [`Global`] are declared → a [`ParLoop`] of a [`Kernel`] over a set checks its
 //! arguments → a plan says in which order and by whom elements are visited so that writes never conflict → `lower` makes a loop kernel
 //! that calls the user's kernel → the loop compiler makes code of it → it is launched on a context. No C is written here.
 //!

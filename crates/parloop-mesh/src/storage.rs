@@ -1,4 +1,4 @@
-//! Where numbers are: on the host, on devices, and which of the copies are up to date.
+//! The copies of data on the host and on devices, and which of them are up to date.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 use crate::Result;
 use crate::error::MeshError;
 
-/// In which order the numbers of a table lie in memory.
+/// The memory order of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Layout {
     /// Row by row: those of an element side by side.
@@ -28,7 +28,7 @@ pub enum Layout {
 type Owner = Box<dyn Any + Send + Sync>;
 
 /// A table of numbers: rows of `count` numbers each. The host has a copy of it row by row; each context that used it may have another.
-/// Every write makes the other copies old; they are renewed when they are needed, and not before. Clones are the same table.
+/// Every write makes the other copies stale; they are updated lazily. Clones are the same table.
 #[derive(Clone)]
 pub struct Storage {
     inner: Arc<Inner>,
@@ -42,13 +42,13 @@ struct Inner {
     /// What owns the host's memory, when it is not ours.
     owner: Option<Owner>,
     state: Lock<State>,
-    /// Who reads and who writes take turns.
+    /// Readers and writers take turns.
     turns: Arc<Turns>,
-    /// Shared with everybody outside who may write at any time.
+    /// Shared with all external writers.
     lent: Arc<()>,
 }
 
-/// The right of somebody outside to write numbers of a table at any time, as long as it lives.
+/// Permission for external code to write to a table at any time, as long as it lives.
 #[derive(Debug)]
 pub struct Lent {
     _to: Arc<()>,
@@ -60,13 +60,13 @@ struct State {
     version: u64,
     /// The version that the host has.
     host: u64,
-    /// Whether the numbers are the zeros they were made as.
+    /// Whether the values are still the initial zeros.
     are_zeros: bool,
     /// The version at which ghosts had the numbers of their owners.
     ghosts: u64,
     /// Whether an array of the program may have been left with the right to write.
     was_lent: bool,
-    /// Whether other numbers have taken the place of these, since the set was distributed.
+    /// Whether the data was replaced by its local part when the set was distributed.
     is_replaced: bool,
     copies: SmallVec<[Copy; 1]>,
 }
@@ -93,7 +93,7 @@ impl Storage {
     /// Zeros.
     ///
     /// # Errors
-    /// When there is no room.
+    /// When memory cannot be allocated.
     pub fn zeros(dtype: DType, rows: usize, count: usize) -> Result<Storage> {
         let storage = Storage::allocated(dtype, rows, count)?;
         storage.state()?.are_zeros = true;
@@ -111,7 +111,7 @@ impl Storage {
     /// These numbers, row by row.
     ///
     /// # Errors
-    /// When there is no room, or the length does not fit.
+    /// When memory cannot be allocated, or the length does not match.
     pub fn with_values<T: Element>(values: &[T], rows: usize, count: usize) -> Result<Storage> {
         let storage = Storage::allocated(T::DTYPE, rows, count)?;
         storage.check_length(values.len())?;
@@ -135,8 +135,8 @@ impl Storage {
         Storage::shared_where(dtype, rows, count, host, owner, &|_| true)
     }
 
-    /// As [`shared`](Self::shared), but a table whose owner has other memory by now, as `is_there` says, is not taken for one of the same
-    /// numbers.
+    /// As [`shared`](Self::shared), but a table whose owner has moved to other memory, according to `is_there`, does not count as the same
+    /// data.
     ///
     /// # Errors
     /// As [`shared`](Self::shared).
@@ -155,7 +155,7 @@ impl Storage {
         let bytes = bytes_of(&host);
         // Dropped last: a table that goes takes the lock.
         let neighbours;
-        let mut known = SHARED.lock_or(Known::default);
+        let mut known = SHARED.lock_or(SharedTables::default);
         neighbours = known.overlapping(&bytes);
         let is_it = |inner: &&Arc<Inner>| {
             let is_alike = (inner.dtype, inner.rows, inner.count) == (dtype, rows, count) && bytes_of(&inner.host) == bytes;
@@ -186,12 +186,12 @@ impl Storage {
         if self.inner.owner.is_none() {
             return Ok(());
         }
-        let neighbours = SHARED.lock_or(Known::default).overlapping(&bytes_of(&self.inner.host));
+        let neighbours = SHARED.lock_or(SharedTables::default).overlapping(&bytes_of(&self.inner.host));
         if neighbours.iter().all(|inner| Arc::ptr_eq(inner, &self.inner)) {
             return Ok(());
         }
         let what =
-            "this data shares memory with other data of another shape or type, and each would have its own numbers there; copy one of them";
+            "this data shares memory with data of a different shape or type, and their copies on a device would diverge; copy one of them";
         Err(DeviceError::Unsupported { device: context.device().id().to_string(), what: what.into() }.into())
     }
 
@@ -248,19 +248,19 @@ impl Storage {
         Ok(state)
     }
 
-    /// The host's memory, up to date. As long as the result lives, no loop writes the numbers: loops wait, so that the thread which has it
-    /// must not run one.
+    /// The host's memory, up to date. As long as the result lives, no loop writes the numbers: loops wait, so the thread that holds it must
+    /// not run one.
     ///
     /// # Errors
     /// When a device that has the numbers fails.
     pub fn host(&self) -> Result<HostNumbers<'_>> {
-        // A loop that has its turn has said that it writes, but may not have begun.
+        // A loop that holds the lock has announced that it writes, but may not have begun.
         let turn = self.turn(false)?;
         self.renew_host(&mut *self.state()?)?;
         Ok(HostNumbers { memory: &self.inner.host, _turn: turn })
     }
 
-    /// The host's memory, up to date, about to be written by someone: all other copies are old. As long as the result lives, no loop uses
+    /// The host's memory, up to date, about to be written by someone: all other copies are stale. As long as the result lives, no loop uses
     /// the numbers.
     ///
     /// # Errors
@@ -274,8 +274,8 @@ impl Storage {
         Ok(HostNumbers { memory: &self.inner.host, _turn: turn })
     }
 
-    /// The host's memory as it is, perhaps old, about to be written as a whole by someone: nothing is moved, and all other copies are old.
-    /// Entries that are not written keep stale values. As long as the result lives, no loop uses the numbers.
+    /// The host's memory as it is, possibly stale, about to be written as a whole by someone: nothing is moved, and all other copies are
+    /// stale. Entries that are not written keep stale values. As long as the result lives, no loop uses the numbers.
     ///
     /// # Errors
     /// While a recording lives.
@@ -357,25 +357,25 @@ impl Storage {
         state.copies.iter().find(|copy| copy.version == state.version).map(|copy| copy.context.clone())
     }
 
-    /// How the numbers lie on a context, for as long as the storage lives: as the first who asks prefers, or by rows where they are used
-    /// before anyone asks. Everyone gets the same answer, so that code made for it stays right.
+    /// How the numbers lie on a context, for as long as the storage lives: as the first request prefers, or by rows if they are used before
+    /// any request. The answer never changes, so code generated for it stays valid.
     pub(crate) fn settle_layout(&self, context: &Context, preferred: Layout) -> Layout {
         if is_host(context) {
             return Layout::Rows;
         }
-        // A child that cannot know gets an error when it uses the numbers.
+        // A forked child that cannot tell gets an error when it uses the data.
         let Ok(mut state) = self.state() else { return preferred };
         let copy = copy_on(&mut state, context, preferred);
         state.copies[copy].layout
     }
 
-    /// Memory that the context can use, in its layout. `reads`: the numbers are there, up to date. `writes`: every other copy is old from
+    /// Memory that the context can use, in its layout. `reads`: the numbers are there, up to date. `writes`: every other copy is stale from
     /// here on.
     ///
-    /// The caller has its turn. While the context is recorded nothing is moved; every replay does then what would be done here.
+    /// The caller holds the lock. While the context is recorded nothing is moved; every replay does then what would be done here.
     ///
     /// # Errors
-    /// When there is no room, or a device fails.
+    /// When memory cannot be allocated, or a device fails.
     pub(crate) fn place(&self, context: &Context, reads: bool, writes: bool) -> Result<Memory, KernelError> {
         if !is_host(context) {
             self.check_apart(context)?;
@@ -442,12 +442,12 @@ impl Storage {
     }
 
     /// The memory of a context with the newest numbers, row by row, about to be used and perhaps written by someone else: all other copies
-    /// are old. `None` where they lie column by column there.
+    /// are stale. `None` if they are stored column by column there.
     ///
     /// # Errors
-    /// While a recording lives, when there is no room, or a device fails.
+    /// While a recording lives, when memory cannot be allocated, or a device fails.
     pub fn lent_on(&self, context: &Context) -> Result<Option<Memory>> {
-        refuse_recording(|| "a view of data for others".to_owned()).map_err(KernelError::from)?;
+        refuse_recording(|| "an exported view of data".to_owned()).map_err(KernelError::from)?;
         let _turn = self.turn(true)?;
         if self.settle_layout(context, Layout::Rows) != Layout::Rows {
             return Ok(None);
@@ -458,7 +458,7 @@ impl Storage {
     /// Sets all numbers to zero, where the context has them.
     ///
     /// # Errors
-    /// When there is no room, or a device fails.
+    /// When memory cannot be allocated, or a device fails.
     pub fn zero(&self, context: &Context) -> Result<()> {
         let _turn = self.turn(true)?;
         let memory = self.place(context, false, true)?;
@@ -470,7 +470,7 @@ impl Storage {
         Ok(())
     }
 
-    /// Whether the numbers are the zeros they were made as.
+    /// Whether the values are still the initial zeros.
     pub(crate) fn are_zeros(&self) -> bool {
         self.state().is_ok_and(|state| state.are_zeros)
     }
@@ -480,7 +480,7 @@ impl Storage {
         self.state().is_ok_and(|state| state.ghosts == state.version)
     }
 
-    /// Lets somebody outside write at any time. Ghosts of the numbers count as stale as long as any process has such a right.
+    /// Lets external code write at any time. Ghosts count as stale as long as any process has such a right.
     ///
     /// # Errors
     /// Where a thread that is gone left the numbers locked.
@@ -515,7 +515,7 @@ impl Storage {
         }
     }
 
-    /// Appends the bytes of these rows. The caller has its turn.
+    /// Appends the bytes of these rows. The caller holds the lock.
     ///
     /// # Errors
     /// When a device that has the numbers fails; rows that are not there.
@@ -524,7 +524,7 @@ impl Storage {
         Ok(self.inner.host.read_rows(self.row_bytes(), rows, into)?)
     }
 
-    /// Replaces these rows. The caller has its turn, to write.
+    /// Replaces these rows. The caller holds the write lock.
     ///
     /// # Errors
     /// When a device that has the numbers fails; rows that are not there, or other bytes than theirs.
@@ -541,8 +541,8 @@ impl Storage {
         self.inner.count * self.inner.dtype.size()
     }
 
-    /// Refuses all use from here on, unless the memory is someone else's: other data may have the same numbers. The caller has its turn, to
-    /// write.
+    /// Refuses all use from here on, unless the memory is someone else's: other data may have the same numbers. The caller holds the write
+    /// lock.
     pub(crate) fn replace(&self) {
         if let (None, Ok(mut state)) = (self.owner(), self.state()) {
             state.is_replaced = true;
@@ -569,17 +569,17 @@ impl Storage {
 }
 
 /// The tables in memory of others.
-static SHARED: Lock<Known> = Lock::new(Known { tables: BTreeMap::new(), longest: 0 });
+static SHARED: Lock<SharedTables> = Lock::new(SharedTables { tables: BTreeMap::new(), longest: 0 });
 
 /// Tables in memory of others, by where it begins.
 #[derive(Default)]
-struct Known {
+struct SharedTables {
     tables: BTreeMap<usize, Vec<(usize, Weak<Inner>)>>,
     /// The bytes of the longest that there was.
     longest: usize,
 }
 
-impl Known {
+impl SharedTables {
     fn add(&mut self, bytes: Range<usize>, table: &Arc<Inner>) {
         self.longest = self.longest.max(bytes.len());
         self.tables.entry(bytes.start).or_default().push((bytes.end, Arc::downgrade(table)));
@@ -605,7 +605,7 @@ impl Known {
 impl Drop for Inner {
     fn drop(&mut self) {
         if self.owner.is_some() {
-            SHARED.lock_or(Known::default).remove(bytes_of(&self.host).start, self);
+            SHARED.lock_or(SharedTables::default).remove(bytes_of(&self.host).start, self);
         }
     }
 }
@@ -644,7 +644,7 @@ impl fmt::Debug for HostNumbers<'_> {
 
 /// Why numbers of a whole mesh cannot be used.
 pub(crate) fn distributed() -> KernelError {
-    let what = "the set of this data was distributed over processes; make loops and matrices, and take arrays, after that".into();
+    let what = "the set of this data was distributed over processes; create loops and matrices and request arrays after that".into();
     DeviceError::Unsupported { device: "the mesh".into(), what }.into()
 }
 

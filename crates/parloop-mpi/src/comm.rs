@@ -53,8 +53,8 @@ impl Comm {
         unsafe { Comm::of(mpi, mpi.table.world) }
     }
 
-    /// The processes of a communicator that somebody else made, such as `MPI._handleof(comm)` of mpi4py. Messages go through a duplicate of it
-    /// and never meet others. The first time, all its processes must call this.
+    /// The processes of a communicator that someone else made, such as `MPI._handleof(comm)` of mpi4py. Messages use a duplicate of it and
+    /// never conflict with others. The first time, all its processes must call this.
     ///
     /// # Safety
     /// It is a handle of a communicator of the MPI library that is loaded in this process, which lives as long as the duplicate is made.
@@ -186,7 +186,7 @@ impl Comm {
     /// As [`gather_all`](Self::gather_all) of the same number of bytes from each, in one message.
     ///
     /// # Errors
-    /// What the library says. Other lengths on other processes are not found out.
+    /// What the library says. Different lengths on other processes are not detected.
     pub fn gather_alike(&self, bytes: &[u8]) -> Result<Vec<u8>> {
         let Some(group) = self.group.filter(|_| !bytes.is_empty()) else { return Ok(bytes.to_vec()) };
         let mut all = vec![0u8; bytes.len() * self.size];
@@ -194,7 +194,7 @@ impl Comm {
         Ok(all)
     }
 
-    /// Ends all processes.
+    /// Aborts all processes.
     pub fn abort(&self, code: i32) -> ! {
         if let Some(group) = self.group {
             // A launcher that ends its processes forgets what it has not read of them: the reason, that is.
@@ -216,7 +216,7 @@ impl Comm {
             let before = std::panic::take_hook();
             std::panic::set_hook(Box::new(move |info| {
                 before(info);
-                eprintln!("rank {} of {} panicked and ends all", comm.rank, comm.size);
+                eprintln!("rank {} of {} panicked; all ranks are aborted", comm.rank, comm.size);
                 comm.abort(1);
             }));
         });

@@ -1,19 +1,19 @@
-//! What can go wrong between processes.
+//! Errors of communication between processes.
 
-/// Why a communicator could not be had or used.
+/// Why a communicator is not available or failed.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)]
 pub enum MpiError {
     #[error(
-        "this process was started as one of {size} by {launcher}, but no MPI library was found; tried {}; install it, or say where it is with PARLOOP_MPI=/path/to/libmpi.so",
+        "this process was started as one of {size} by {launcher}, but no MPI library was found; tried {}; install it, or set PARLOOP_MPI=/path/to/libmpi.so",
         tried.join(", ")
     )]
     NotFound { launcher: &'static str, size: usize, tried: Vec<String> },
-    #[error("{library} has no function {function}; it is not an MPI library that can be used")]
+    #[error("{library} has no function {function}; it is not a supported MPI library")]
     Function { library: String, function: &'static str },
     #[error(
-        "{library} has neither the interface of Open MPI nor that of MPICH (it says {version:?}); name another library with PARLOOP_MPI=/path/to/libmpi.so"
+        "{library} has neither the Open MPI interface nor the MPICH interface (its version is {version:?}); name another library with PARLOOP_MPI=/path/to/libmpi.so"
     )]
     Interface { library: String, version: String },
     #[error(
@@ -24,11 +24,11 @@ pub enum MpiError {
     Call { function: &'static str, code: i32 },
     #[error("MPI has been finalised; communicate before that")]
     Finalised,
-    #[error("{asked} bytes are given for each of {size} processes' part, but rank {rank} gave {found}")]
+    #[error("{asked} bytes are expected from each of {size} processes, but rank {rank} gave {found}")]
     Lengths { asked: usize, size: usize, rank: usize, found: usize },
     #[error("rank {rank} does not exist; there are {size} processes")]
     Rank { rank: usize, size: usize },
-    #[error("{bytes} bytes cannot be gathered at once; at most {} are possible", i32::MAX)]
+    #[error("{bytes} bytes cannot be gathered at once; the limit is {}", i32::MAX)]
     TooLarge { bytes: usize },
     #[error("a communicator was given by its handle, but no MPI library is loaded in this process")]
     NoLibrary,

@@ -39,7 +39,7 @@ impl Mpi {
     }
 }
 
-/// The library of this process: none where nobody has loaded one and no launcher started it.
+/// The library of this process: none if no library is loaded and no launcher started the process.
 ///
 /// # Errors
 /// A launcher started several processes and there is no library that can be used.
@@ -152,7 +152,7 @@ type Finalized = unsafe extern "C" fn(*mut c_int) -> c_int;
 /// What ends MPI when this process ends, and the process that began it: a forked child must not.
 static LAST: OnceLock<(Finalize, Finalized, u32)> = OnceLock::new();
 
-/// Whoever began MPI ends it.
+/// MPI is finalised by the code that initialised it.
 fn finalise_at_exit(finalize: Finalize, finalized: Finalized) {
     unsafe extern "C" {
         fn atexit(callback: extern "C" fn()) -> c_int;

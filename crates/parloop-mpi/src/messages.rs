@@ -151,7 +151,7 @@ impl Drop for Messages {
 
 impl std::fmt::Debug for Messages {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let state = if self.flight.is_some() { "on their way" } else { "not started" };
+        let state = if self.flight.is_some() { "in flight" } else { "not started" };
         write!(f, "<Messages: {} sent, {} received, {state}>", self.sent.len(), self.received.len())
     }
 }

@@ -79,7 +79,7 @@ fn worker_bytes() {
 fn a_rank_that_panics_ends_all() {
     for launcher in launchers() {
         let (passed, text) = launcher.run(3, "worker_panic");
-        assert!(!passed && text.contains("the reason") && text.contains("rank 1 of 3 panicked and ends all"), "{text}");
+        assert!(!passed && text.contains("the reason") && text.contains("rank 1 of 3 panicked; all ranks are aborted"), "{text}");
     }
 }
 

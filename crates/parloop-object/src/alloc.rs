@@ -100,7 +100,7 @@ impl<O> Allocator<O> {
         Some(at)
     }
 
-    /// Frees a part that was taken; its owner.
+    /// Frees an allocated part and returns its owner.
     ///
     /// # Errors
     /// What is not taken at all, or not as one part of that size.
@@ -217,9 +217,9 @@ mod tests {
         allocator.allocate(16, 8).unwrap();
         allocator.free(0, 16).unwrap();
         let messages = [
-            (0, 16, "bytes 0..16 of the buffer are free already; they were freed twice, or never allocated"),
-            (16, 8, "bytes 16..24 of the buffer were not allocated as such: they belong to the allocation of 16 bytes at 16"),
-            (24, 8, "bytes 24..32 of the buffer were not allocated as such: they belong to the allocation of 16 bytes at 16"),
+            (0, 16, "bytes 0..16 of the buffer are already free; they were freed twice or never allocated"),
+            (16, 8, "bytes 16..24 of the buffer are not an allocation: they are part of the allocation of 16 bytes at 16"),
+            (24, 8, "bytes 24..32 of the buffer are not an allocation: they are part of the allocation of 16 bytes at 16"),
             (60, 8, "Cannot free outside of buffer: bytes 60..68 of a buffer of 64 bytes"),
         ];
         for (offset, size, message) in messages {
@@ -229,7 +229,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against the plainest allocator there is: one flag a byte.
+        /// Against the simplest possible allocator: one flag per byte.
         #[test]
         fn parts_never_overlap_and_no_byte_is_lost(steps in prop::collection::vec((0usize..4, 1usize..80, 0u32..6), 1..200)) {
             let mut allocator = Allocator::<()>::new(256);

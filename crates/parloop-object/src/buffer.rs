@@ -21,7 +21,7 @@ pub use allocation::Allocation;
 use allocation::Owner;
 use gate::Gate;
 
-/// The capacity of a buffer for which none is asked.
+/// The default capacity of a buffer.
 pub const DEFAULT_CAPACITY: usize = 1 << 20;
 
 type Result<T, E = BufferError> = std::result::Result<T, E>;
@@ -57,7 +57,7 @@ struct Inner {
     let_go: Signal,
     /// Shut while the memory moves.
     gate: Gate,
-    /// Whether objects stay until they are freed by hand.
+    /// Whether objects stay until they are freed explicitly.
     keeps_objects: AtomicBool,
 }
 
@@ -104,7 +104,7 @@ impl Buffer {
     /// A buffer of that many bytes, all zero and all free.
     ///
     /// # Errors
-    /// When the device has no room.
+    /// When the device is out of memory.
     pub fn new(context: &Context, capacity: usize) -> Result<Buffer> {
         Buffer::with_options(context, capacity, SLOT, None)
     }
@@ -112,7 +112,7 @@ impl Buffer {
     /// A buffer whose allocations start at multiples of `alignment`, and which grows by `grow_step` bytes where that is enough.
     ///
     /// # Errors
-    /// An alignment that is not a power of two, or when the device has no room.
+    /// An alignment that is not a power of two, or when the device is out of memory.
     pub fn with_options(context: &Context, capacity: usize, alignment: usize, grow_step: Option<usize>) -> Result<Buffer> {
         if !alignment.is_power_of_two() {
             return Err(BufferError::Alignment { alignment });
@@ -163,7 +163,7 @@ impl Buffer {
         self.inner.context.stream()
     }
 
-    /// From here on objects in it stay until [`free`](Self::free) is called for them, also when nobody holds them any more.
+    /// From here on objects in it stay until [`free`](Self::free) is called for them, even if no view of them is left.
     ///
     /// ```
     /// use parloop_kernel::Context;
@@ -179,7 +179,7 @@ impl Buffer {
         self.inner.keeps_objects.store(true, Ordering::Relaxed);
     }
 
-    /// Whether objects in it stay until they are freed by hand.
+    /// Whether objects in it stay until they are freed explicitly.
     pub fn keeps_objects(&self) -> bool {
         self.inner.keeps_objects.load(Ordering::Relaxed)
     }
@@ -212,7 +212,7 @@ impl Buffer {
     /// The memory, which follows when it moves.
     ///
     /// # Safety
-    /// Whoever uses the memory [holds](Self::hold) the buffer meanwhile, and leaves it to the buffer to make the memory move.
+    /// Every user of the memory [holds](Self::hold) the buffer while using it, and only the buffer moves the memory.
     pub unsafe fn memory(&self) -> Memory {
         self.own_memory()
     }
@@ -222,7 +222,7 @@ impl Buffer {
         self.inner.memory.memory()
     }
 
-    /// What a kernel receives for the memory at present: see [`GrowableMemory::handle`].
+    /// What a kernel receives for the memory currently: see [`GrowableMemory::handle`].
     #[inline]
     pub fn handle(&self) -> u64 {
         self.inner.memory.handle()
@@ -239,8 +239,8 @@ impl Buffer {
         self.inner.memory.host_pointer()
     }
 
-    /// Uses the memory by its address for a moment, without a lock: `work` runs if the host can use the memory directly, nobody moves it
-    /// and no other thread is here. Who gets `None` takes the long way, through [`read`](Self::read) and [`write`](Self::write).
+    /// Uses the memory by its address for a moment, without a lock: `work` runs if the host can use the memory directly, the memory is not
+    /// moving and no other thread is inside. On `None`, use the slow path, through [`read`](Self::read) and [`write`](Self::write).
     ///
     /// `work` is short and comes back: who moves the memory waits for it.
     #[inline]
@@ -253,12 +253,12 @@ impl Buffer {
         self.inner.state()
     }
 
-    /// The free parts, as (start, end), in order; none in a forked child that cannot know.
+    /// The free parts, as (start, end), in order; none in a forked child that cannot tell.
     pub fn chunks(&self) -> Vec<(usize, usize)> {
         self.state().map_or_else(|_| Vec::new(), |state| state.allocator.chunks().collect())
     }
 
-    /// The bytes that are free; none in a forked child that cannot know.
+    /// The bytes that are free; none in a forked child that cannot tell.
     pub fn free_bytes(&self) -> usize {
         self.state().map_or(0, |state| state.allocator.free_bytes())
     }
@@ -304,7 +304,7 @@ impl Buffer {
     /// Adds that many bytes.
     ///
     /// # Errors
-    /// When the device has no room.
+    /// When the device is out of memory.
     pub fn grow(&self, bytes: usize) -> Result<()> {
         self.grow_locked(self.state()?, bytes).map(drop)
     }
@@ -351,7 +351,7 @@ impl Buffer {
         Ok(export)
     }
 
-    /// Keeps the memory where it is as long as the result lives: who grows the buffer waits. For the time of a launch.
+    /// Keeps the memory in place as long as the result lives: growth waits. For the duration of a launch.
     pub fn hold(&self) -> Hold {
         self.clone().into_hold()
     }
@@ -381,10 +381,10 @@ impl Buffer {
         }
     }
 
-    /// Frees what was allocated. An object there is told that its memory is gone.
+    /// Frees what was allocated. An object there is marked as freed.
     ///
     /// # Errors
-    /// What was freed already, or was never allocated as such.
+    /// Memory that was already freed, or was never allocated in this form.
     pub fn free(&self, offset: usize, size: usize) -> Result<()> {
         let mut state = self.state()?;
         let owner = state.allocator.free(offset, size)?;

@@ -29,8 +29,8 @@ use walk::{Fail, Sites, Walk, dimension, stride};
 /// How the functions are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ApiOptions {
-    /// Whether every index and every reference is checked before it is used, through `PARLOOP_CHECK(ok, site, index, limit)`, which is
-    /// true when all is well. The limit is the number of items, or -1 where the object or a reference is null.
+    /// Whether every index and every reference is checked before it is used, through `PARLOOP_CHECK(ok, site, index, limit)`, which is true
+    /// on success. The limit is the number of items, or -1 where the object or a reference is null.
     ///
     /// After a failure functions return 0 (`typeid`: -1) and write nothing, except zeros for a shape. An address is that of the item
     /// with index 0 instead, or null where there is none. Functions that need neither index nor reference check nothing.

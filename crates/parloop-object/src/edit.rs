@@ -1,4 +1,4 @@
-//! Changing objects in place. A value is checked whole before the first byte is written.
+//! Changing objects in place. A value is fully checked before the first byte is written.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ impl View {
     /// Gives it another value of the same size: numbers, texts that fit, arrays of the same shape, fields, references.
     ///
     /// # Errors
-    /// What does not fit, and where; then nothing was changed.
+    /// The part that does not fit, and where; nothing is changed.
     pub fn set(&self, value: Value<'_>) -> Result<()> {
         self.check_alive()?;
         let mut edit = Edit { builder: Builder::new(Some(self.buffer().clone())), steps: Vec::new(), links: Vec::new() };
@@ -69,11 +69,11 @@ impl View {
 /// What is to be written, in order.
 struct Edit<'a> {
     builder: Builder<'a>,
-    steps: Vec<(usize, Step<'a>)>,
+    steps: Vec<(usize, PendingWrite<'a>)>,
     links: Vec<SetLink>,
 }
 
-enum Step<'a> {
+enum PendingWrite<'a> {
     Bytes(SmallVec<[u8; 16]>),
     Elements(Elements<'a>),
     Object(View, usize),
@@ -105,7 +105,7 @@ impl<'a> Edit<'a> {
                 given.check_alive()?;
                 let (has, needs) = (view.size()?, given.size()?);
                 if !ty.has_refs && has == needs && same_layout(view, &given)? {
-                    self.steps.push((view.offset(), Step::Object(given, needs)));
+                    self.steps.push((view.offset(), PendingWrite::Object(given, needs)));
                     return Ok(());
                 }
                 for (index, field) in ty.fields.iter().enumerate() {
@@ -143,7 +143,7 @@ impl<'a> Edit<'a> {
             other => return Err(wrong(view.ty(), &other, path)),
         };
         let bytes = scalar::to_bytes(value, dtype).map_err(|_| out_of_range(path, value, dtype))?;
-        self.steps.push((view.offset(), Step::Bytes(bytes[..dtype.size()].into())));
+        self.steps.push((view.offset(), PendingWrite::Bytes(bytes[..dtype.size()].into())));
         Ok(())
     }
 
@@ -159,7 +159,7 @@ impl<'a> Edit<'a> {
         }
         let mut bytes: SmallVec<[u8; 16]> = text.as_bytes().into();
         bytes.resize(room, 0);
-        self.steps.push((view.offset() + SLOT, Step::Bytes(bytes)));
+        self.steps.push((view.offset() + SLOT, PendingWrite::Bytes(bytes)));
         Ok(())
     }
 
@@ -172,7 +172,7 @@ impl<'a> Edit<'a> {
                 if other == shape {
                     let bytes = shape.count() * ty.item.size().unwrap_or(0);
                     let data = View::new(given.buffer().clone(), given.offset() + shape.data, ty.item.clone(), given.owner().cloned());
-                    self.steps.push((view.offset() + shape.data, Step::Object(data, bytes)));
+                    self.steps.push((view.offset() + shape.data, PendingWrite::Object(data, bytes)));
                     return Ok(());
                 }
                 items_of(&ty, given, view.ty(), path)?
@@ -188,7 +188,7 @@ impl<'a> Edit<'a> {
         match (value, &ty.item) {
             (Value::Elements(elements), Type::Scalar(dtype)) => {
                 let elements = if elements.dtype == *dtype { elements } else { convert(elements, *dtype, path)? };
-                self.steps.push((view.offset() + shape.data, Step::Elements(gather(elements, &ty.order))));
+                self.steps.push((view.offset() + shape.data, PendingWrite::Elements(gather(elements, &ty.order))));
                 Ok(())
             }
             (Value::Items { items, .. }, _) => {
@@ -206,12 +206,12 @@ impl<'a> Edit<'a> {
         if self.steps.len() > 1 {
             // A part of this buffer is taken as it is before the first step, which may write to it.
             for (_, step) in &mut self.steps {
-                if let Step::Object(given, bytes) = step
+                if let PendingWrite::Object(given, bytes) = step
                     && given.buffer().same(buffer)
                 {
                     let mut copy: SmallVec<[u8; 16]> = smallvec::smallvec![0; *bytes];
                     given.read(0, &mut copy)?;
-                    *step = Step::Bytes(copy);
+                    *step = PendingWrite::Bytes(copy);
                 }
             }
         }
@@ -219,9 +219,9 @@ impl<'a> Edit<'a> {
         let placed = self.builder.place(buffer, Placement::Aligned)?;
         for (offset, step) in &self.steps {
             match step {
-                Step::Bytes(bytes) => buffer.write(*offset, bytes)?,
-                Step::Elements(elements) => buffer.write(*offset, elements.dense_bytes())?,
-                Step::Object(given, bytes) => buffer.copy_from(*offset, given.buffer(), given.offset(), *bytes)?,
+                PendingWrite::Bytes(bytes) => buffer.write(*offset, bytes)?,
+                PendingWrite::Elements(elements) => buffer.write(*offset, elements.dense_bytes())?,
+                PendingWrite::Object(given, bytes) => buffer.copy_from(*offset, given.buffer(), given.offset(), *bytes)?,
             }
         }
         for link in self.links {

@@ -1,4 +1,4 @@
-//! What can go wrong with types, buffers and objects, as data.
+//! Errors of types, buffers and objects, as data.
 
 use parloop_device::{DType, DeviceError};
 use parloop_kernel::KernelError;
@@ -8,19 +8,19 @@ use parloop_kernel::KernelError;
 #[non_exhaustive]
 #[allow(missing_docs)]
 pub enum TypeError {
-    #[error("`{name}` cannot name a {kind}: C names have letters, digits and underscores, and begin with no digit")]
+    #[error("`{name}` is not a valid name for a {kind}: C names consist of letters, digits and underscores and do not start with a digit")]
     Name { kind: &'static str, name: String },
     #[error("struct `{name}` has two fields `{field}`")]
     FieldTwice { name: String, field: String },
-    #[error("array `{name}` has {axes} axes; 1 to 16 are possible")]
+    #[error("array `{name}` has {axes} axes; an array must have 1 to 16")]
     Axes { name: String, axes: usize },
     #[error("array `{name}`: the order {order:?} is not a permutation of its {axes} axes")]
     Order { name: String, order: Vec<usize>, axes: usize },
-    #[error("{kind} `{name}` has more bytes than can be addressed")]
+    #[error("{kind} `{name}` is too large to address")]
     TooLarge { kind: &'static str, name: String },
-    #[error("type `{name}` is nested {depth} types deep; {most} are possible")]
+    #[error("type `{name}` is nested {depth} types deep; the limit is {most}")]
     TooDeep { name: String, depth: usize, most: usize },
-    #[error("a string of {size} bytes was asked for; 1 to 2^60 are possible")]
+    #[error("a string of {size} bytes was requested; a string must have 1 to 2^60")]
     StringSize { size: usize },
     #[error("union reference `{name}` has two members `{member}`")]
     MemberTwice { name: String, member: String },
@@ -37,10 +37,10 @@ pub enum TypeError {
 pub enum BufferError {
     #[error(transparent)]
     Device(#[from] DeviceError),
-    #[error("bytes {offset}..{} of the buffer are free already; they were freed twice, or never allocated", offset + size)]
+    #[error("bytes {offset}..{} of the buffer are already free; they were freed twice or never allocated", offset + size)]
     DoubleFree { offset: usize, size: usize },
     #[error(
-        "bytes {offset}..{} of the buffer were not allocated as such: they belong to the allocation of {taken} bytes at {start}",
+        "bytes {offset}..{} of the buffer are not an allocation: they are part of the allocation of {taken} bytes at {start}",
         offset + size
     )]
     ForeignFree { offset: usize, size: usize, start: usize, taken: usize },
@@ -52,7 +52,7 @@ pub enum BufferError {
     Alignment { alignment: usize },
     #[error("another thread was changing this buffer when the process forked; make another buffer in the child")]
     LeftLocked,
-    #[error("a buffer of more than {} bytes was asked for", isize::MAX)]
+    #[error("a buffer of more than {} bytes was requested", isize::MAX)]
     TooLarge,
 }
 
@@ -67,33 +67,33 @@ pub enum ObjectError {
     Type(#[from] TypeError),
     #[error(transparent)]
     Kernel(#[from] KernelError),
-    #[error("{path} is of type {ty}, but {given} was given")]
+    #[error("{path} has type {ty}, but {given} was given")]
     WrongType { path: String, ty: String, given: String },
     #[error("{path}: {value} does not fit into {dtype}")]
     OutOfRange { path: String, value: String, dtype: DType },
-    #[error("{path}: text of {given} bytes does not fit into a string with room for {room}; its size was fixed when it was made")]
+    #[error("{path}: text of {given} bytes does not fit into a string with room for {room}; its size is fixed at creation")]
     TextTooLong { path: String, given: usize, room: usize },
     #[error("{path} holds text that is not UTF-8")]
     NotText { path: String },
     #[error("{path} has no field `{field}`; its fields are {}", fields.join(", "))]
     NoSuchField { path: String, field: String, fields: Vec<String> },
-    #[error("{path} needs a value: its size is not known without one")]
+    #[error("{path} needs a value, because its size depends on it")]
     Missing { path: String },
-    #[error("{path} has the shape {}, but the value has {}", dims(expected), shape(given))]
+    #[error("{path} has shape {}, but the value has shape {}", dims(expected), shape(given))]
     Shape { path: String, expected: Vec<Option<usize>>, given: Vec<usize> },
-    #[error("{path}: index {index:?} is outside the shape {}", shape(bounds))]
+    #[error("{path}: index {index:?} is out of bounds for shape {}", shape(bounds))]
     Index { path: String, index: Vec<i64>, bounds: Vec<usize> },
     #[error("{path} takes objects of {}, but {given} was given", members.join(", "))]
     NotAMember { path: String, members: Vec<String>, given: String },
-    #[error("{path}: the size of an object is fixed when it is made: it has {has} bytes, but the value needs {needs}")]
+    #[error("{path}: the size of an object is fixed at creation: it has {has} bytes, but the value needs {needs}")]
     Size { path: String, has: usize, needs: usize },
     #[error("a reference of type {ty} is null, but the Rust type that it is read as has no null; wrap it in an Option")]
     Null { ty: String },
-    #[error("a reference of type {ty} on the way to `{path}` is null; let it refer to something first")]
+    #[error("a reference of type {ty} on the path to `{path}` is null; assign an object to it first")]
     NullOnPath { ty: String, path: String },
     #[error("the memory of this {ty} object was freed")]
     Freed { ty: String },
-    #[error("{path}: its bytes make no sense ({what}); they were overwritten, or never were such an object")]
+    #[error("{path}: its bytes are invalid ({what}); they were overwritten or never held such an object")]
     Corrupt { path: String, what: &'static str },
 }
 

@@ -157,7 +157,7 @@ pub(crate) struct Builder<'a> {
     graph: Graph,
 }
 
-/// Objects with everything that they refer to anew.
+/// Objects copied together with everything that they refer to.
 pub(crate) struct Placed {
     /// By their numbers.
     pub views: Vec<View>,
@@ -167,7 +167,7 @@ pub(crate) struct Placed {
 
 /// Where the copy of an object is: in the image with this number, from this byte on.
 #[derive(Clone, Copy)]
-struct Spot {
+struct CopyPosition {
     number: usize,
     at: usize,
 }
@@ -217,10 +217,10 @@ impl<'a> Builder<'a> {
 
     /// Makes images of the objects that are copied; where each of them is. Objects that overlap are in one image, so that they do so in
     /// the copy.
-    fn copy_graph(&mut self, first: Placement) -> Result<Vec<Spot>> {
+    fn copy_graph(&mut self, first: Placement) -> Result<Vec<CopyPosition>> {
         let apart = matches!(first, Placement::At(_)).then_some(0);
         let pieces = self.graph.pieces(apart)?;
-        let mut spots = vec![Spot { number: 0, at: 0 }; self.graph.len()];
+        let mut spots = vec![CopyPosition { number: 0, at: 0 }; self.graph.len()];
         for piece in pieces {
             let number = piece.number.unwrap_or(self.images.len());
             if number == self.images.len() {
@@ -228,7 +228,7 @@ impl<'a> Builder<'a> {
                 self.types.push(piece.view.ty().clone());
             }
             for &(member, start) in &piece.members {
-                spots[member] = Spot { number, at: start - piece.start };
+                spots[member] = CopyPosition { number, at: start - piece.start };
             }
             self.images[number] = Image::of_piece(&piece)?;
         }
@@ -262,7 +262,7 @@ impl<'a> Builder<'a> {
         self.place_images(buffer, first, &spots)
     }
 
-    fn place_images(mut self, buffer: &Buffer, first: Placement, spots: &[Spot]) -> Result<Placed> {
+    fn place_images(mut self, buffer: &Buffer, first: Placement, spots: &[CopyPosition]) -> Result<Placed> {
         let mut allocations: Vec<Arc<Allocation>> = Vec::with_capacity(self.images.len());
         for (number, image) in self.images.iter().enumerate() {
             let placement = if number == 0 { first } else { Placement::Aligned };
@@ -275,7 +275,7 @@ impl<'a> Builder<'a> {
                     Target::Existing(view) => (view.offset(), view.owner().cloned()),
                     Target::New(number) => (allocations[*number].offset(), Some(allocations[*number].clone())),
                     Target::Copied(member) => {
-                        let Spot { number, at } = spots[*member];
+                        let CopyPosition { number, at } = spots[*member];
                         (allocations[number].offset() + at, Some(allocations[number].clone()))
                     }
                 };
@@ -286,11 +286,11 @@ impl<'a> Builder<'a> {
             }
             image.write(buffer, allocation.offset())?;
         }
-        let view = |spot: Spot, ty: &Type| {
+        let view = |spot: CopyPosition, ty: &Type| {
             let allocation = &allocations[spot.number];
             View::new(buffer.clone(), allocation.offset() + spot.at, ty.clone(), Some(allocation.clone()))
         };
-        let start = |number: usize| self.graph.member_of(number).map_or(Spot { number, at: 0 }, |member| spots[member]);
+        let start = |number: usize| self.graph.member_of(number).map_or(CopyPosition { number, at: 0 }, |member| spots[member]);
         let views = self.types.iter().enumerate().map(|(number, ty)| view(start(number), ty)).collect();
         let copied = self.graph.views().zip(spots).map(|(original, spot)| view(*spot, original.ty())).collect();
         Ok(Placed { views, copied })

@@ -1,4 +1,4 @@
-//! How long the arrays of an object are, by the fields that lead to them: what a kernel is told before it runs over them.
+//! How long the arrays of an object are, by the fields that lead to them: what a kernel needs before it runs over them.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -71,7 +71,7 @@ fn fixed_lengths<'p>(ty: &Type, rest: &mut impl Iterator<Item = &'p str>, length
     }
 }
 
-/// The lengths of an object that were asked for: they never change, so that a device is asked once. Where references lead is asked again.
+/// The lengths of an object that were requested: they never change, so the device is queried once. References are read again.
 #[derive(Debug, Default)]
 pub struct KnownLengths {
     known: Mutex<Vec<(String, Lengths)>>,

@@ -15,7 +15,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The way of the data: a [`Value`] → the bytes of its [`Type`], checked → a place in a [`Buffer`] → a [`View`].
+//! Data flow: a [`Value`] → the bytes of its [`Type`], checked → a place in a [`Buffer`] → a [`View`].
 
 mod alloc;
 mod buffer;

@@ -37,7 +37,7 @@ impl Type {
         Ok(View::new(buffer, allocation.offset(), self.clone(), Some(allocation)))
     }
 
-    /// Makes an object with this value. It lives until the last view of it goes, and nothing refers to it any more.
+    /// Makes an object with this value. It lives until its last view is dropped and nothing refers to it.
     ///
     /// ```
     /// use parloop_device::DType;
@@ -52,7 +52,7 @@ impl Type {
     /// ```
     ///
     /// # Errors
-    /// What does not fit, and where; then no buffer was touched. A buffer that cannot grow.
+    /// The part that does not fit, and where; no buffer is modified. A buffer that cannot grow.
     pub fn make(&self, value: Value<'_>, home: Home<'_>) -> Result<View> {
         let buffer = if let Home::In(buffer, _) = home { Some(buffer.clone()) } else { None };
         let mut builder = Builder::new(buffer);

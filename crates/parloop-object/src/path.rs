@@ -6,26 +6,26 @@ use std::fmt;
 #[derive(Clone, Copy)]
 pub(crate) struct Path<'p> {
     before: Option<&'p Path<'p>>,
-    step: Step<'p>,
+    step: PathSegment<'p>,
 }
 
 #[derive(Clone, Copy)]
-enum Step<'p> {
+enum PathSegment<'p> {
     Name(&'p str),
     Index(&'p [usize]),
 }
 
 impl<'p> Path<'p> {
     pub(crate) fn root(name: &'p str) -> Path<'p> {
-        Path { before: None, step: Step::Name(name) }
+        Path { before: None, step: PathSegment::Name(name) }
     }
 
     pub(crate) fn field(&'p self, name: &'p str) -> Path<'p> {
-        Path { before: Some(self), step: Step::Name(name) }
+        Path { before: Some(self), step: PathSegment::Name(name) }
     }
 
     pub(crate) fn item(&'p self, index: &'p [usize]) -> Path<'p> {
-        Path { before: Some(self), step: Step::Index(index) }
+        Path { before: Some(self), step: PathSegment::Index(index) }
     }
 }
 
@@ -35,9 +35,9 @@ impl fmt::Display for Path<'_> {
             before.fmt(f)?;
         }
         match self.step {
-            Step::Name(name) if self.before.is_some() => write!(f, ".{name}"),
-            Step::Name(name) => f.write_str(name),
-            Step::Index(index) => {
+            PathSegment::Name(name) if self.before.is_some() => write!(f, ".{name}"),
+            PathSegment::Name(name) => f.write_str(name),
+            PathSegment::Index(index) => {
                 let index: Vec<String> = index.iter().map(usize::to_string).collect();
                 write!(f, "[{}]", index.join(", "))
             }

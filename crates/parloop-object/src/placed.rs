@@ -68,7 +68,7 @@ impl<T: Object> Placed<T> {
     /// Reads it.
     ///
     /// # Errors
-    /// Memory that was freed or makes no sense; null where the Rust type has none.
+    /// Memory that was freed or is invalid; null where the Rust type cannot be null.
     pub fn get(&self) -> Result<T> {
         if self.view.buffer().host_pointer().is_some() {
             return T::from_view(&self.view);
@@ -81,7 +81,7 @@ impl<T: Object> Placed<T> {
     /// Gives it another value of the same sizes.
     ///
     /// # Errors
-    /// What does not fit, and where; then nothing was changed.
+    /// The part that does not fit, and where; nothing is changed.
     pub fn set(&mut self, value: &T) -> Result<()> {
         self.view.set(value.to_value())
     }
@@ -161,7 +161,7 @@ pub trait PlaceObjects {
     /// Places a value in a buffer of its own.
     ///
     /// # Errors
-    /// When the device has no room.
+    /// When the device is out of memory.
     fn place<T: Object>(&self, value: &T) -> Result<Placed<T>>;
 
     /// Places a value in this buffer, which grows if it must.

@@ -1,4 +1,4 @@
-//! Numbers in and out of bytes, with the checks that none of their value is lost.
+//! Numbers to and from bytes, with checks that no value is lost.
 
 use parloop_device::DType;
 use parloop_kernel::{Scalar, ScalarMisfit, decode, encode};

@@ -41,8 +41,8 @@ use crate::view::{Result, View, indices};
 /// # Ok::<(), parloop_object::ObjectError>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a type of objects",
-    label = "no type of objects",
+    message = "`{Self}` is not an object type",
+    label = "not an object type",
     note = "objects are numbers, `bool`, `String`, `Vec<T>`, `[T; N]`, `Option<Box<T>>`, and structs and enums with `#[derive(Object)]`"
 )]
 pub trait Object: Sized + 'static {
@@ -104,7 +104,7 @@ pub trait Object: Sized + 'static {
 
 /// A type whose `Option` is a reference: `Box<T>`, and enums with `#[derive(Object)]`.
 #[diagnostic::on_unimplemented(
-    message = "`Option<{Self}>` is not a type of objects",
+    message = "`Option<{Self}>` is not an object type",
     label = "no reference",
     note = "a reference that may be null is an `Option<Box<T>>`, or an `Option` of an enum with `#[derive(Object)]`"
 )]
@@ -126,8 +126,8 @@ pub trait Nullable: Sized + 'static {
 /// A struct with `#[derive(Object)]`: what an enum's variants may hold.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a variant of an enum of objects",
-    label = "no struct with `#[derive(Object)]`",
-    note = "each variant holds one struct that has `#[derive(Object)]`"
+    label = "not a struct with `#[derive(Object)]`",
+    note = "each variant must hold one struct with `#[derive(Object)]`"
 )]
 pub trait StructObject: Object {
     /// The name of its class.
@@ -141,7 +141,7 @@ pub fn check<T: Object>(view: &View) -> Result<()> {
     if *view.ty() == ty {
         return view.check_alive();
     }
-    Err(ObjectError::WrongType { path: "the view".into(), ty: view.ty().name().into(), given: format!("a Rust type of {ty}") })
+    Err(ObjectError::WrongType { path: "the view".into(), ty: view.ty().name().into(), given: format!("a Rust type for {ty}") })
 }
 
 /// One type for each Rust type, made once.
@@ -164,7 +164,7 @@ pub const fn struct_bytes(fields: &[usize]) -> usize {
         sum += slots(fields[at]) + SLOT;
         at += 1;
     }
-    assert!(sum < MAX_BYTES / 16, "a struct has more bytes than can be addressed");
+    assert!(sum < MAX_BYTES / 16, "a struct is too large to address");
     sum
 }
 
@@ -327,7 +327,7 @@ impl<T: Object> Object for Vec<T> {
 impl<T: Object, const N: usize> Object for [T; N] {
     const BYTES: usize = {
         let bytes = slots(T::BYTES).saturating_mul(N);
-        assert!(bytes < MAX_BYTES / 16, "an array has more bytes than can be addressed");
+        assert!(bytes < MAX_BYTES / 16, "an array is too large to address");
         bytes + 2 * SLOT
     };
     const AXES: usize = {

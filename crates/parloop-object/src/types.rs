@@ -65,7 +65,7 @@ impl Type {
         }
     }
 
-    /// The bytes of every instance; `None` when each instance has its own size, which stands in its first word.
+    /// The bytes of every instance; `None` when each instance has its own size, stored in its first word.
     pub fn size(&self) -> Option<usize> {
         match self {
             Type::Scalar(dtype) => Some(dtype.size()),
@@ -260,7 +260,7 @@ pub struct Field {
 pub enum Place {
     /// At this offset.
     At(usize),
-    /// At the offset that stands in the word at this one.
+    /// At the offset stored in the word at this one.
     Indirect(usize),
 }
 

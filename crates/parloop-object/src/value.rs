@@ -1,4 +1,4 @@
-//! Values on their way into objects: what a caller gives, before it is known to fit.
+//! Values to be stored in objects, as the caller gives them, before they are checked.
 
 use std::borrow::Cow;
 

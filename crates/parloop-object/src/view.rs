@@ -73,7 +73,7 @@ impl View {
     fn fits(&self, size: usize) -> Result<()> {
         match self.offset.checked_add(size) {
             Some(end) if end <= self.buffer.capacity() => Ok(()),
-            _ => Err(self.corrupt("it reaches beyond its buffer")),
+            _ => Err(self.corrupt("it extends past the end of its buffer")),
         }
     }
 
@@ -96,7 +96,7 @@ impl View {
         &self.ty
     }
 
-    /// The allocation of the object of which it is a part; `None` where the memory is nobody's.
+    /// The allocation of the object of which it is a part; `None` if the memory has no owner.
     pub fn owner(&self) -> Option<&Arc<Allocation>> {
         self.owner.as_ref()
     }
@@ -106,7 +106,7 @@ impl View {
         self.offset == other.offset && self.buffer.same(&other.buffer)
     }
 
-    /// Fails when its memory was freed by hand.
+    /// Fails when its memory was freed explicitly.
     ///
     /// # Errors
     /// [`ObjectError::Freed`].
@@ -120,7 +120,7 @@ impl View {
     /// Its bytes, counted.
     ///
     /// # Errors
-    /// When its memory was freed or its bytes make no sense.
+    /// When its memory was freed or its bytes are invalid.
     pub fn size(&self) -> Result<usize> {
         match self.ty.size() {
             Some(size) => Ok(size),
@@ -168,7 +168,7 @@ impl View {
         usize::try_from(self.word(at)?).ok().filter(|&at| at < MAX_BYTES).ok_or_else(|| self.corrupt("an offset"))
     }
 
-    /// A part with a size of its own, which stands in its first word and must lie inside this object.
+    /// A part with a size of its own, stored in its first word, which must be inside this object.
     fn dynamic_part(&self, at: usize, ty: &Type) -> Result<View> {
         let size = self.size()?;
         if at.checked_add(ty.least_size()).is_none_or(|end| end > size) {
@@ -176,7 +176,7 @@ impl View {
         }
         let part = self.part(at, ty);
         if part.size()? > size - at {
-            return Err(part.corrupt("it reaches beyond the object that it is a part of"));
+            return Err(part.corrupt("it extends past the end of the object that contains it"));
         }
         Ok(part)
     }
@@ -225,10 +225,10 @@ impl View {
         }
     }
 
-    /// The shape of an array and how its items lie.
+    /// The shape of an array and the layout of its items.
     ///
     /// # Errors
-    /// [`ObjectError::WrongType`] for what is not an array; bytes that make no sense.
+    /// [`ObjectError::WrongType`] for what is not an array; invalid bytes.
     pub fn array_shape(&self) -> Result<ArrayShape> {
         let ty = self.array_type()?;
         self.check_alive()?;
@@ -284,8 +284,8 @@ impl View {
     /// What a reference refers to; `None` for null.
     ///
     /// # Errors
-    /// [`ObjectError::WrongType`] for what is not a reference; [`ObjectError::Freed`] where what it refers to was freed by hand; bytes that
-    /// make no sense.
+    /// [`ObjectError::WrongType`] for what is not a reference; [`ObjectError::Freed`] where what it refers to was freed explicitly; invalid
+    /// bytes.
     pub fn target(&self) -> Result<Option<View>> {
         let (distance, ty) = match &self.ty {
             Type::Ref(ty) => (self.word(0)?, &ty.target),
@@ -311,7 +311,7 @@ impl View {
         View::at(&self.buffer, offset, ty).map(Some)
     }
 
-    /// Checks what a kernel relies on, its size, offsets and shapes, as reading does: bytes that were overwritten lead a kernel anywhere.
+    /// Checks what a kernel relies on, its size, offsets and shapes, as reading does: overwritten bytes could lead a kernel out of bounds.
     /// Fields that are at known offsets cost nothing; items of arrays, and what references refer to, are looked at where `whole` says so.
     ///
     /// # Errors
@@ -344,7 +344,7 @@ impl View {
     /// The type id of a union reference, -1 for null.
     ///
     /// # Errors
-    /// [`ObjectError::WrongType`] for what is none.
+    /// [`ObjectError::WrongType`] for a view of another type.
     pub fn typeid(&self) -> Result<i64> {
         if let Type::Union(_) = self.ty { self.word(SLOT) } else { Err(self.wrong("a type id")) }
     }
@@ -352,7 +352,7 @@ impl View {
     /// The number.
     ///
     /// # Errors
-    /// [`ObjectError::WrongType`] for what is none.
+    /// [`ObjectError::WrongType`] for a view of another type.
     pub fn scalar(&self) -> Result<Scalar> {
         let Type::Scalar(dtype) = self.ty else { return Err(self.wrong("a number")) };
         let mut bytes = [0; 16];
@@ -363,7 +363,7 @@ impl View {
     /// The text.
     ///
     /// # Errors
-    /// [`ObjectError::WrongType`] for what is none; [`ObjectError::NotText`].
+    /// [`ObjectError::WrongType`] for a view of another type; [`ObjectError::NotText`].
     pub fn text(&self) -> Result<String> {
         let mut bytes = self.text_bytes()?;
         let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
@@ -374,7 +374,7 @@ impl View {
     /// The bytes of a text with its padding.
     ///
     /// # Errors
-    /// [`ObjectError::WrongType`] for what is none.
+    /// [`ObjectError::WrongType`] for a view of another type.
     pub fn text_bytes(&self) -> Result<Vec<u8>> {
         let Type::String(_) = self.ty else { return Err(self.wrong("text")) };
         let mut bytes = vec![0; self.text_room()?];

@@ -50,7 +50,7 @@ pub struct Call<'py> {
 }
 
 /// What an argument turned out to be.
-enum Found<'py> {
+enum ParsedArgument<'py> {
     Slot(Slot),
     /// A NumPy array, of a class that was made from it.
     Array,
@@ -184,12 +184,12 @@ impl Kernel {
                 ParamType::Scalar(dtype) => call.slots[index] = self.scalar(index, *dtype, value)?,
                 ParamType::Pointer { .. } if is_plain(value)? => plain.push(index),
                 ParamType::Pointer { to, constant } => match self.other_pointer(index, to, *constant, value, call)? {
-                    Found::Slot(slot) => call.slots[index] = slot,
-                    Found::Array => {
+                    ParsedArgument::Slot(slot) => call.slots[index] = slot,
+                    ParsedArgument::Array => {
                         call.offered.push((index, Seen::of(value)?));
                         plain.push(index);
                     }
-                    Found::Object(object) => call.inside.push((index, object)),
+                    ParsedArgument::Object(object) => call.inside.push((index, object)),
                 },
             }
         }
@@ -210,7 +210,7 @@ impl Kernel {
             }
         }
         for (index, seen) in &call.offered {
-            let reason = || format!("the array for `{}` was resized while the call was prepared; call again", params[*index].name);
+            let reason = || format!("the array for `{}` was resized during the call; call again", params[*index].name);
             if let Some(Some(value)) = given.first() {
                 seen.check(value.py(), reason)?;
             }
@@ -355,9 +355,9 @@ impl Kernel {
         constant: bool,
         value: &Bound<'py, PyAny>,
         call: &mut Call<'py>,
-    ) -> Result<Found<'py>> {
+    ) -> Result<ParsedArgument<'py>> {
         if NdArray::of(value)?.is_some() {
-            return Ok(Found::Array);
+            return Ok(ParsedArgument::Array);
         }
         let is_text = matches!(to, Pointee::Char | Pointee::Void | Pointee::Scalar(DType::I8 | DType::U8));
         if let Ok(text) = value.cast::<PyString>() {
@@ -365,13 +365,13 @@ impl Kernel {
                 return Err(self.checker(index).wrong_type("text", "declare it `const char *`").into());
             }
             let text =
-                CString::new(text.to_str()?).map_err(|_| PyValueError::new_err("text for a C kernel cannot hold a NUL character"))?;
+                CString::new(text.to_str()?).map_err(|_| PyValueError::new_err("text for a C kernel cannot contain a NUL character"))?;
             let bytes = text.as_bytes_with_nul();
             // SAFETY: kept with the call, below; the bytes of a `CString` stay where they are when it is moved.
             let host = unsafe { HostBytes::new(bytes.as_ptr().cast_mut(), bytes.len(), false) };
             let slot = self.inner.host_slot(index, host, &mut call.staging)?;
             call.kept.push(Keep::Text(text));
-            return Ok(Found::Slot(slot));
+            return Ok(ParsedArgument::Slot(slot));
         }
         if let Ok(bytes) = value.cast::<PyBytes>()
             && is_text
@@ -381,10 +381,10 @@ impl Kernel {
             let bytes = bytes.as_bytes();
             // SAFETY: the object is held by the caller's arguments, and its NUL is part of it.
             let host = unsafe { HostBytes::new(bytes.as_ptr().cast_mut(), bytes.len() + 1, false) };
-            return Ok(Found::Slot(self.inner.host_slot(index, host, &mut call.staging)?));
+            return Ok(ParsedArgument::Slot(self.inner.host_slot(index, host, &mut call.staging)?));
         }
         if let Some(object) = object_of(value)? {
-            return Ok(Found::Object(object));
+            return Ok(ParsedArgument::Object(object));
         }
         let Some(foreign) = Foreign::of(value, self.inner.stream())? else {
             let checker = self.checker(index);
@@ -412,6 +412,6 @@ impl Kernel {
         };
         call.offered.push((index, Seen::of(&foreign.owner)?));
         call.kept.push(Keep::Object(foreign.owner));
-        Ok(Found::Slot(slot))
+        Ok(ParsedArgument::Slot(slot))
     }
 }

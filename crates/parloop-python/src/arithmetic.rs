@@ -247,7 +247,7 @@ impl Array {
 
     fn __bool__(slf: &Bound<'_, Self>) -> PyResult<bool> {
         if slf.get().layout.size() != 1 {
-            let reason = "the truth value of an array without elements or with more than one is not defined; use .any() or .all()";
+            let reason = "the truth value of an array that does not have exactly one element is undefined; use .any() or .all()";
             return Err(PyValueError::new_err(reason));
         }
         slf.call_method0("numpy")?.is_truthy()
@@ -408,7 +408,7 @@ impl Array {
         let dtype = dtype_of(dtype)?;
         let layout = Layout { shape, strides, offset, itemsize: dtype.size() };
         if !layout.is_inside(self.memory.len()) {
-            return Err(PyValueError::new_err(format!("the layout {layout:?} is not inside the memory")).into());
+            return Err(PyValueError::new_err(format!("the layout {layout:?} is out of bounds of the memory")).into());
         }
         // Where several places are one element, a change of one would be a change of all.
         // An array without elements has none twice, whatever its strides are.

@@ -65,7 +65,7 @@ pub fn shape_of(object: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
     }
     object
         .extract::<Vec<usize>>()
-        .map_err(|_| PyTypeError::new_err(format!("a shape is an integer or a tuple of them, none negative, not {object}")))
+        .map_err(|_| PyTypeError::new_err(format!("a shape must be a non-negative integer or a tuple of them, not {object}")))
 }
 
 /// `parloop._indexing`.
@@ -104,7 +104,7 @@ impl Array {
             }
             return Array::from_object(context, &array.to_numpy(values)?, dtype);
         }
-        // NumPy converts what it can to a dtype that was asked for, also from types and byte orders that no kernel takes.
+        // NumPy converts what it can to a dtype that was requested, also from types and byte orders that no kernel takes.
         let is_converted = dtype.is_some() && NdArray::of(values)?.is_some_and(|array| array.dtype() != dtype);
         if !is_converted
             && let Some(foreign) = Foreign::of(values, context.stream())?
@@ -124,7 +124,7 @@ impl Array {
         // `ascontiguousarray` makes an array of one element from a scalar; the shape is that of the values.
         let shape: Vec<usize> = found.getattr("shape")?.extract()?;
         let host = as_contiguous(&found)?;
-        let Some(array) = NdArray::of(&host)? else { return Err(PyTypeError::new_err("numpy.asarray gave no array").into()) };
+        let Some(array) = NdArray::of(&host)? else { return Err(PyTypeError::new_err("numpy.asarray did not return an array").into()) };
         let Some(dtype) = array.dtype() else {
             return Err(PyTypeError::new_err(format!("dtype {} is not supported", array.dtype_name())).into());
         };
@@ -173,7 +173,8 @@ impl Array {
         Ok(())
     }
 
-    /// Keeps the memory of a buffer where it is as long as the result lives. Python is not held meanwhile: who grows the buffer may have it.
+    /// Keeps the memory of a buffer in place as long as the result lives. The GIL is released: the thread that grows the buffer may hold
+    /// it.
     fn still(&self) -> Option<obj::Hold> {
         self.buffer.as_ref().map(obj::Buffer::hold)
     }
@@ -234,7 +235,7 @@ impl Array {
         py.import("numpy")?.getattr("ndarray")?.call((), Some(&options))
     }
 
-    /// Has a recording that is under way keep what owns the memory.
+    /// Makes a recording in progress keep the owner of the memory alive.
     pub fn keep_recorded(&self, stream: &dev::Stream) {
         if let Some(owner) = &self.owner {
             stream.keep_recorded(|| owner.clone());
@@ -252,7 +253,7 @@ impl Array {
         self.copy_to_host(slf.py())
     }
 
-    /// From here on the address stays good as long as the array lives.
+    /// The address stays valid as long as the array lives.
     pub fn hold(&self, py: Python<'_>) -> Result<()> {
         if self.held.get().is_some() {
             return Ok(());
@@ -267,8 +268,8 @@ impl Array {
         Ok(())
     }
 
-    /// Makes the elements ready for a stream of the consumer's, by its number in DLPack: none is the default stream, and -1 asks for
-    /// no hand-over.
+    /// Makes the elements ready for a stream of the consumer's, by its number in DLPack: none is the default stream, and -1 requests no
+    /// synchronisation.
     fn hand_over(&self, py: Python<'_>, number: Option<i64>) -> Result<()> {
         let (device, ours) = (self.memory.device(), self.context.stream());
         let theirs = match (device.kind(), number) {
@@ -422,12 +423,12 @@ impl Array {
     fn __array__<'py>(slf: &Bound<'py, Self>, dtype: Option<&Bound<'py, PyAny>>, copy: Option<bool>) -> Result<Bound<'py, PyAny>> {
         let this = slf.get();
         if copy == Some(false) && !this.is_cpu() {
-            return Err(PyValueError::new_err("the array is on a GPU: it cannot be had without a copy").into());
+            return Err(PyValueError::new_err("the array is on a GPU and cannot be converted without a copy").into());
         }
         let host = if copy == Some(true) { this.copy_to_host(slf.py())? } else { this.to_numpy(slf.as_any())? };
         match dtype.filter(|dtype| !dtype.is_none()) {
             Some(dtype) if copy == Some(false) && !host.getattr("dtype")?.eq(dtype)? => {
-                Err(PyValueError::new_err("another dtype cannot be had without a copy").into())
+                Err(PyValueError::new_err("conversion to another dtype needs a copy").into())
             }
             Some(dtype) => Ok(host.call_method1("astype", (dtype, "K", "unsafe", true, false))?),
             None => Ok(host),
@@ -460,7 +461,7 @@ impl Array {
         let is_copied = is_elsewhere || copy == Some(true);
         let this = array.get().clone();
         if !this.writeable && !is_versioned {
-            let reason = "the array is read-only, which DLPack before 1.0 cannot say; ask for max_version=(1, 0) or pass a copy";
+            let reason = "the array is read-only, which DLPack before 1.0 cannot express; request max_version=(1, 0) or pass a copy";
             return Err(PyBufferError::new_err(reason).into());
         }
         this.hold(py)?;
@@ -472,7 +473,7 @@ impl Array {
 
     fn __dlpack_device__(&self) -> PyResult<(i32, i32)> {
         dlpack::device_code(self.memory.device().id())
-            .ok_or_else(|| PyBufferError::new_err("DLPack has no OpenCL memory that others can use"))
+            .ok_or_else(|| PyBufferError::new_err("OpenCL memory cannot be exported through DLPack"))
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -524,7 +525,7 @@ impl Context {
         match copy {
             Some(true) if is_shared => Ok(made.call_method0("copy")?),
             Some(false) if !is_shared => {
-                let words = format!("a copy is needed to use these values on device `{device}`, and copy=False does not allow it");
+                let words = format!("these values cannot be used on device `{device}` without a copy, but copy=False was given");
                 Err(PyValueError::new_err(words).into())
             }
             _ => Ok(made),

@@ -111,7 +111,7 @@ impl Kernel {
         // Functions of Python's come first: they may move the memory that arguments are in.
         this.check_given(&given)?;
         let items = this.items(py, &given)?;
-        let mut held = Held::default();
+        let mut held = BoundOwners::default();
         let mut watched = Watched::default();
         for (value, param) in given.iter().zip(&this.inner.signature().params) {
             let Some(value) = value else { continue };
@@ -133,10 +133,10 @@ impl Kernel {
             watched.views.push(view.clone());
         }
         if call.objects.has_copies() {
-            return Err(PyValueError::new_err("objects of another device cannot be bound, since each call would copy them").into());
+            return Err(PyValueError::new_err("objects of another device cannot be bound, because each call would copy them").into());
         }
         if !call.staging.is_empty() {
-            let reason = "host arrays cannot be bound on a GPU, since each call would copy them; put them there with ctx.array(…)";
+            let reason = "host arrays cannot be bound on a GPU, because each call would copy them; copy them once with ctx.array(…)";
             return Err(PyValueError::new_err(reason).into());
         }
         // The exports keep the addresses from here on.
@@ -283,7 +283,7 @@ impl Kernel {
     }
 }
 
-/// A kernel with its arguments, ready to run again and again.
+/// A kernel bound to its arguments, ready for repeated launches.
 #[pyclass(frozen, subclass, module = "parloop")]
 pub struct BoundKernel {
     call: Arc<BoundCall>,
@@ -296,11 +296,11 @@ struct BoundCall {
     items: Option<Items>,
     watched: Arc<Watched>,
     _objects: Vec<Py<PyAny>>,
-    _held: Held,
+    _held: BoundOwners,
 }
 
 impl BoundCall {
-    /// Adds it to the recording that is under way.
+    /// Adds it to the recording that is in progress.
     fn record(self: Arc<Self>, py: Python<'_>) -> Result<()> {
         self.watched.check(py, Kind::Bound)?;
         let kernel = &self.kernel.get().inner;
@@ -321,7 +321,7 @@ impl BoundCall {
 /// What a bound call holds beside the objects it was given.
 #[derive(Default)]
 #[allow(dead_code)] // held for its destructor
-struct Held {
+struct BoundOwners {
     owners: Vec<Py<PyAny>>,
     texts: Vec<CString>,
     _exports: Vec<parloop_device::Export>,
@@ -330,7 +330,7 @@ struct Held {
 impl BoundKernel {
     fn call(&self, py: Python<'_>, arguments: Arguments<'_>) -> Result<Py<PyAny>> {
         if !arguments.is_empty() {
-            return Err(PyTypeError::new_err("a bound kernel has its arguments already").into());
+            return Err(PyTypeError::new_err("a bound kernel already has its arguments").into());
         }
         let call = &self.call;
         if call.kernel.get().inner.stream().is_recorded() {

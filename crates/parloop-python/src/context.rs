@@ -115,14 +115,14 @@ pub fn current_context(py: Python<'_>) -> Result<Bound<'_, Context>> {
 /// The context for which nothing is said.
 static DEFAULT: std::sync::Mutex<Option<Py<Context>>> = std::sync::Mutex::new(None);
 
-/// Says which context is meant where nothing is said, for programs of packages that have one of their own.
+/// Sets the default context, for programs of packages that have their own.
 #[pyfunction]
 #[pyo3(name = "_set_default_context")]
 pub fn set_default_context(context: Py<Context>) {
     *DEFAULT.lock().unwrap_or_else(|e| e.into_inner()) = Some(context);
 }
 
-/// The context for which nothing is said: one object, of the `PARLOOP_DEVICE` of the moment when it is first needed.
+/// The default context: one object, for the value of `PARLOOP_DEVICE` at first use.
 fn default_context(py: Python<'_>) -> Result<Bound<'_, Context>> {
     if let Some(context) = &*DEFAULT.lock().unwrap_or_else(|e| e.into_inner()) {
         return Ok(context.bind(py).clone());
@@ -151,7 +151,7 @@ impl Context {
                 } else {
                     let given = device.get_type().name()?;
                     return Err(PyTypeError::new_err(format!(
-                        "a context is made from a device's name, a Device, a Stream or a pyopencl queue, not {given}"
+                        "a context needs a device name, a Device, a Stream or a pyopencl queue, not {given}"
                     ))
                     .into());
                 }
@@ -222,7 +222,7 @@ impl Context {
         Ok(slf)
     }
 
-    /// Takes itself away, also where others were entered later and are still open.
+    /// Removes itself, even if contexts that were entered later are still open.
     fn __exit__(slf: &Bound<'_, Self>, _kind: &Bound<'_, PyAny>, _value: &Bound<'_, PyAny>, _trace: &Bound<'_, PyAny>) -> Result<()> {
         let stack = stack(slf.py())?;
         let open = stack.call_method0("get")?.cast_into::<PyTuple>()?;

@@ -1,4 +1,4 @@
-//! DLPack, both ways and in both forms: the structures, a capsule made from our memory, and elements read from somebody else's capsule.
+//! DLPack, both ways and in both forms: the structures, a capsule made from our memory, and elements read from another owner's capsule.
 //!
 //! The versioned form, since DLPack 1.0, says whether the elements may be written. The old one does not.
 
@@ -120,7 +120,7 @@ pub fn export<'py>(
     form: &Form,
 ) -> PyResult<Bound<'py, PyAny>> {
     let Some((kind, index)) = device_code(id) else {
-        return Err(PyBufferError::new_err("DLPack has no OpenCL memory that others can use; copy with .to(\"cpu\") first"));
+        return Err(PyBufferError::new_err("OpenCL memory cannot be exported through DLPack; copy with .to(\"cpu\") first"));
     };
     let py = owner.py();
     let itemsize = dtype.size() as isize;
@@ -176,7 +176,7 @@ unsafe extern "C" fn delete_versioned(managed: *mut DlManagedTensorVersioned) {
 /// `manager` is the box that `export` leaked, and this is called once.
 unsafe fn delete_exported(manager: *mut c_void) {
     // A consumer may live on after Python; the elements then stay.
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees it.
     Python::try_attach(|_| drop(unsafe { Box::from_raw(manager.cast::<Exported>()) }));
 }
 
@@ -193,7 +193,7 @@ unsafe extern "C" fn delete_capsule(capsule: *mut ffi::PyObject) {
 
 /// A tensor that was taken out of its capsule, whose deleter is called when this goes.
 #[pyclass(frozen, module = "parloop._parloop", name = "_Tensor")]
-struct Taken {
+struct ImportedTensor {
     managed: Managed,
 }
 
@@ -204,11 +204,11 @@ enum Managed {
 
 // SAFETY: a deleter may be called by any thread, and here it is called by one that holds Python; nothing else is done with the pointer
 // after the tensor was read.
-unsafe impl Send for Taken {}
+unsafe impl Send for ImportedTensor {}
 // SAFETY: as above.
-unsafe impl Sync for Taken {}
+unsafe impl Sync for ImportedTensor {}
 
-impl Drop for Taken {
+impl Drop for ImportedTensor {
     fn drop(&mut self) {
         // SAFETY: the tensor was taken by the protocol, which says that its consumer calls its deleter once.
         unsafe {
@@ -220,9 +220,9 @@ impl Drop for Taken {
     }
 }
 
-impl Taken {
+impl ImportedTensor {
     /// Takes the tensor out of a capsule, which from then on says by its name that it was used.
-    fn of(capsule: &Bound<'_, PyAny>) -> PyResult<Taken> {
+    fn of(capsule: &Bound<'_, PyAny>) -> PyResult<ImportedTensor> {
         // SAFETY: a capsule of one of these names holds that structure, by the protocol, and was not used before. Later versions begin
         // with the version and the deleter, so that the version may be read before anything else.
         unsafe {
@@ -233,22 +233,22 @@ impl Taken {
                 let DlVersion { major, minor } = (*managed).version;
                 if major != VERSION.major {
                     let reason =
-                        format!("DLPack 1.0 was asked for, but the array came in version {major}.{minor}; pass a NumPy array of it");
+                        format!("DLPack 1.0 was requested, but the array has version {major}.{minor}; convert it to a NumPy array");
                     return Err(PyBufferError::new_err(reason));
                 }
                 (Managed::Versioned(managed), USED_VERSIONED)
             } else if is_named(NAME) {
                 (Managed::Old(pointer(NAME).cast()), USED)
             } else if is_named(USED) || is_named(USED_VERSIONED) {
-                let reason = "the DLPack capsule was used before; a capsule can be used once, so ask its maker for another";
+                let reason = "the DLPack capsule was already used; a capsule can be used once, so request another from the producer";
                 return Err(PyBufferError::new_err(reason));
             } else {
-                return Err(PyTypeError::new_err(format!("__dlpack__ gave {}, not a DLPack capsule", describe(capsule))));
+                return Err(PyTypeError::new_err(format!("__dlpack__ returned {}, not a DLPack capsule", describe(capsule))));
             };
             if ffi::PyCapsule_SetName(capsule.as_ptr(), used.as_ptr()) != 0 {
                 return Err(PyErr::fetch(capsule.py()));
             }
-            Ok(Taken { managed })
+            Ok(ImportedTensor { managed })
         }
     }
 
@@ -267,7 +267,7 @@ impl Taken {
 /// The elements behind an object with `__dlpack__`, ready for work on `stream`. The capsule is used up, and the elements live as long as
 /// their owner.
 pub fn import<'py>(object: &Bound<'py, PyAny>, stream: &Stream) -> PyResult<Foreign<'py>> {
-    let taken = Bound::new(object.py(), Taken::of(&ask(object, stream)?)?)?;
+    let taken = Bound::new(object.py(), ImportedTensor::of(&ask(object, stream)?)?)?;
     let (tensor, flags) = taken.get().tensor();
     let mut found = elements(tensor, taken.as_any())?;
     found.writeable = match flags {
@@ -330,7 +330,7 @@ fn elements<'py>(tensor: &DlTensor, owner: &Bound<'py, PyAny>) -> PyResult<Forei
         // SAFETY: `ndim` entries, by the protocol.
         (0..tensor.ndim.max(0) as usize).map(|axis| unsafe { *pointer.add(axis) }).collect()
     };
-    let impossible = || PyBufferError::new_err("a tensor was offered by DLPack whose shape or strides are not possible");
+    let impossible = || PyBufferError::new_err("DLPack offered a tensor with an invalid shape or strides");
     if tensor.ndim < 0 || tensor.ndim > 0 && tensor.shape.is_null() {
         return Err(impossible());
     }

@@ -29,7 +29,7 @@ impl FftPlan {
         let dtype = data.dtype()?;
         let shape = &data.layout.shape;
         let axes = checked_axes(&axes_of(axes)?, shape.len())?;
-        if let Place::Array(array) = data.place {
+        if let DataLocation::Array(array) = data.place {
             let (expected, found) = (context.device(), array.memory.device());
             if !expected.same(found) && (expected.kind(), found.kind()) != (DeviceKind::Cpu, DeviceKind::Cpu) {
                 let (expected, found) = (expected.id().to_string(), found.id().to_string());
@@ -50,14 +50,16 @@ impl FftPlan {
             return Err(plan.misfit(describe_array(dtype, &layout.shape, data.order())).into());
         }
         match data.place {
-            Place::Array(Array { writeable: false, .. }) | Place::Host { writeable: false, .. } => Err(KernelError::FftReadOnly.into()),
-            Place::Array(array) => Ok(data.py().detach(|| {
+            DataLocation::Array(Array { writeable: false, .. }) | DataLocation::Host { writeable: false, .. } => {
+                Err(KernelError::FftReadOnly.into())
+            }
+            DataLocation::Array(array) => Ok(data.py().detach(|| {
                 // The memory stays where it is while its address is used.
                 let _hold = array.buffer.as_ref().map(obj::Buffer::hold);
                 // SAFETY: as with kernels, a program that changes the array from another thread meanwhile gets undefined values.
                 unsafe { plan.run_memory(&array.memory, array.layout.offset, direction) }
             })?),
-            Place::Host { address, .. } => {
+            DataLocation::Host { address, .. } => {
                 let len = layout.size() * dtype.size();
                 Ok(data.py().detach(|| {
                     // SAFETY: the elements of an array that the caller's argument holds until this returns; they follow each other
@@ -76,10 +78,10 @@ struct Data<'a, 'py> {
     /// `None` for elements that no kernel takes.
     dtype: Option<DType>,
     layout: Layout,
-    place: Place<'a>,
+    place: DataLocation<'a>,
 }
 
-enum Place<'a> {
+enum DataLocation<'a> {
     Array(&'a Array),
     Host { address: usize, writeable: bool },
 }
@@ -89,16 +91,16 @@ impl<'a, 'py> Data<'a, 'py> {
         if let Ok(array) = object.cast::<Array>() {
             let array = array.get();
             array.check_shared(object.py())?;
-            return Ok(Data { object, dtype: Some(array.dtype), layout: array.layout.clone(), place: Place::Array(array) });
+            return Ok(Data { object, dtype: Some(array.dtype), layout: array.layout.clone(), place: DataLocation::Array(array) });
         }
         let Some(array) = NdArray::of(object)? else {
             let given = object.get_type().name()?;
-            return Err(PyTypeError::new_err(format!("an FFT transforms a parloop.Array or a numpy array, not {given}")).into());
+            return Err(PyTypeError::new_err(format!("an FFT needs a parloop.Array or a NumPy array, not {given}")).into());
         };
         let dtype = array.dtype();
         let shape = array.shape().iter().map(|&len| len as usize).collect();
         let layout = Layout { shape, strides: array.strides().to_vec(), offset: 0, itemsize: dtype.map_or(1, DType::size) };
-        let place = Place::Host { address: array.pointer() as usize, writeable: array.is_writeable() };
+        let place = DataLocation::Host { address: array.pointer() as usize, writeable: array.is_writeable() };
         Ok(Data { object, dtype, layout, place })
     }
 
@@ -126,7 +128,7 @@ fn axes_of(object: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
     }
     object
         .extract::<Vec<i64>>()
-        .map_err(|_| PyTypeError::new_err(format!("the axes of an FFT are an integer or a sequence of them, not {object}")))
+        .map_err(|_| PyTypeError::new_err(format!("the axes of an FFT must be an integer or a sequence of integers, not {object}")))
 }
 
 /// Negative axes count from the end.

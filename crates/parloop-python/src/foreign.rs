@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use crate::error::Result;
 use crate::layout::is_dense;
 
-/// Elements that somebody else owns.
+/// Elements that someone else owns.
 pub struct Foreign<'py> {
     /// Where the address is valid; `None` is the host.
     pub device: Option<Device>,
@@ -43,8 +43,7 @@ impl<'py> Foreign<'py> {
             return Ok(self);
         }
         let (shape, strides, pointer) = (&self.shape, &self.strides, self.pointer);
-        let reason =
-            format!("an array of shape {shape:?} with strides {strides:?} at address {pointer:#x} was offered, which cannot exist");
+        let reason = format!("an array of shape {shape:?} with strides {strides:?} at address {pointer:#x} was offered, which is invalid");
         Err(PyBufferError::new_err(reason))
     }
 
@@ -70,7 +69,7 @@ pub fn stream_by_number(device: &Device, number: i64) -> Result<Stream> {
         (DeviceKind::Cpu | DeviceKind::OpenCl, _) => None,
     };
     let Some(handle) = handle else {
-        let reason = format!("stream {number} was named, but {} has no such stream; pass None", device.id());
+        let reason = format!("stream {number} was given, but {} has no such stream; pass None", device.id());
         return Err(PyValueError::new_err(reason).into());
     };
     // SAFETY: the protocol says that the number is a live stream of the device; it is used until the hand-over is queued.
@@ -78,7 +77,7 @@ pub fn stream_by_number(device: &Device, number: i64) -> Result<Stream> {
 }
 
 pub fn ambiguous_stream() -> PyErr {
-    PyValueError::new_err("stream 0 was named, which is ambiguous; name 1 for the legacy default stream or 2 for that of the thread")
+    PyValueError::new_err("stream 0 is ambiguous; use 1 for the legacy default stream or 2 for the per-thread default stream")
 }
 
 /// The number of a stream in the protocols.

@@ -30,11 +30,12 @@ pub fn grid_of(grid: &Bound<'_, PyAny>) -> Result<(ker::Grid, GridRule)> {
         return Ok((ker::Grid::Items(1), GridRule::Function(grid.clone().unbind())));
     }
     let Ok(axes) = grid.extract::<Vec<Bound<'_, PyAny>>>() else {
-        let reason = format!("a grid is an integer, an argument's name, a tuple of them or a function of the arguments, not {grid}");
+        let reason =
+            format!("a grid must be an integer, the name of an argument, a tuple of them or a function of the arguments, not {grid}");
         return Err(PyTypeError::new_err(reason).into());
     };
     if axes.is_empty() || axes.len() > 3 {
-        return Err(PyValueError::new_err(format!("a grid has one to three axes, not {}", axes.len())).into());
+        return Err(PyValueError::new_err(format!("a grid must have one to three axes, not {}", axes.len())).into());
     }
     Ok((ker::Grid::Items(1), GridRule::Axes(axes.into_iter().map(Bound::unbind).collect())))
 }

@@ -89,7 +89,7 @@ impl Lent {
             return Some("the host memory is not contiguous");
         }
         if !asked(STRIDES) && !self.is_c_dense() {
-            return Some("the host memory has strides, which were not asked for");
+            return Some("the host memory has strides, but the consumer did not request strides");
         }
         None
     }
@@ -112,24 +112,24 @@ impl HostBuffer {
 
     /// Lends the memory of a NumPy array, whose elements have this `struct` format, for the rest of the object's life.
     fn _lend(&self, array: &Bound<'_, PyAny>, format: &str) -> PyResult<()> {
-        let found = NdArray::of(array)?.ok_or_else(|| PyTypeError::new_err("only the memory of a numpy array can be lent"))?;
+        let found = NdArray::of(array)?.ok_or_else(|| PyTypeError::new_err("only the memory of a NumPy array can be shared"))?;
         let lent = Lent {
             owner: Owner::of(array)?,
             address: found.pointer() as usize,
             shape: found.shape().to_vec(),
             strides: found.strides().to_vec(),
             itemsize: array.getattr("itemsize")?.extract()?,
-            format: CString::new(format).map_err(|_| PyValueError::new_err("a format has no zero byte"))?,
+            format: CString::new(format).map_err(|_| PyValueError::new_err("a format cannot contain a zero byte"))?,
             readonly: !found.is_writeable(),
         };
-        self.lent.set(lent).map_err(|_| PyRuntimeError::new_err("the object lends its memory already"))
+        self.lent.set(lent).map_err(|_| PyRuntimeError::new_err("the object already shares its memory"))
     }
 }
 
 /// The `bf_getbuffer` of the class.
 unsafe extern "C" fn get_buffer(exporter: *mut PyObject, view: *mut Buffer, flags: c_int) -> c_int {
     if view.is_null() {
-        PyBufferError::new_err("no place for the answer was given").restore(
+        PyBufferError::new_err("the buffer request has no view to fill").restore(
             // SAFETY: Python holds the interpreter while it calls us.
             unsafe { Python::assume_attached() },
         );
@@ -153,7 +153,7 @@ fn fill(exporter: &Bound<'_, PyAny>, view: &mut Buffer, flags: c_int) -> PyResul
     let object = exporter.cast::<HostBuffer>()?;
     let lent = object.get().lent.get().ok_or_else(|| PyBufferError::new_err("the object has no host memory"))?;
     if !lent.owner.seen().is_there(exporter.py())? {
-        return Err(PyBufferError::new_err("the NumPy array whose memory is lent was resized; make the object again"));
+        return Err(PyBufferError::new_err("the NumPy array that owns the memory was resized; create the object again"));
     }
     if let Some(reason) = lent.refusal(flags) {
         return Err(PyBufferError::new_err(reason));
@@ -163,7 +163,7 @@ fn fill(exporter: &Bound<'_, PyAny>, view: &mut Buffer, flags: c_int) -> PyResul
     view.len = lent.size() * lent.itemsize as Py_ssize_t;
     view.itemsize = lent.itemsize as Py_ssize_t;
     view.readonly = c_int::from(lent.readonly);
-    // Who does not ask for a shape gets a row of bytes.
+    // A consumer that does not request a shape gets a row of bytes.
     view.ndim = if asked(SHAPE) { lent.shape.len() as c_int } else { 1 };
     view.format = if asked(FORMAT) { lent.format.as_ptr().cast_mut() } else { std::ptr::null_mut() };
     view.shape = if asked(SHAPE) { lent.shape.as_ptr().cast_mut() } else { std::ptr::null_mut() };

@@ -49,11 +49,11 @@ fn items_of(value: &Bound<'_, PyAny>) -> Result<Items> {
         return Ok(Items::Line(items));
     }
     let axes: Vec<u64> =
-        value.extract().map_err(|_| PyTypeError::new_err(format!("a grid is an integer or a tuple of integers, not {value}")))?;
+        value.extract().map_err(|_| PyTypeError::new_err(format!("a grid must be an integer or a tuple of integers, not {value}")))?;
     match *axes {
         [x] => Ok(Items::Line(x)),
         [x, y] => Ok(Items::Axes([x, y, 1])),
         [x, y, z] => Ok(Items::Axes([x, y, z])),
-        _ => Err(PyValueError::new_err(format!("a grid has one to three axes, not {}", axes.len())).into()),
+        _ => Err(PyValueError::new_err(format!("a grid must have one to three axes, not {}", axes.len())).into()),
     }
 }

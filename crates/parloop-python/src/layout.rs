@@ -93,7 +93,7 @@ impl Layout {
         let is_ellipsis = |item: &Bound<'_, PyAny>| item.is_instance_of::<PyEllipsis>();
         let used = items.iter().filter(|item| !item.is_none() && !is_ellipsis(item)).count();
         if used > self.shape.len() {
-            let reason = format!("too many indices: the array has {} axes, {used} were indexed", self.shape.len());
+            let reason = format!("too many indices: the array has {} axes, but {used} were indexed", self.shape.len());
             return Err(PyIndexError::new_err(reason));
         }
         let mut out = Layout { shape: vec![], strides: vec![], offset: self.offset, itemsize: self.itemsize };
@@ -103,7 +103,7 @@ impl Layout {
                 out.push(1, 0);
             } else if is_ellipsis(item) {
                 if std::mem::replace(&mut expanded, true) {
-                    return Err(PyIndexError::new_err("an index can have one `...` only"));
+                    return Err(PyIndexError::new_err("an index can have only one `...`"));
                 }
                 (0..self.shape.len() - used).for_each(|_| self.keep(&mut out, &mut axis));
             } else {
@@ -146,7 +146,7 @@ impl Layout {
                 return PyIndexError::new_err(format!("index {item} is out of range for axis {axis} with {len} elements"));
             }
             PyTypeError::new_err(format!(
-                "an index is an integer, a slice, `...`, None, or an array of integers or truth values, not {}",
+                "an index must be an integer, a slice, `...`, None, or an array of integers or booleans, not {}",
                 type_name(item)
             ))
         })?;

@@ -30,7 +30,7 @@ impl Memory {
         Memory { inner, owner: None, buffer: None, writeable: true }
     }
 
-    /// Has a recording that is under way keep what owns the memory.
+    /// Makes a recording in progress keep the owner of the memory alive.
     pub fn keep_recorded(&self, stream: &dev::Stream) {
         if let Some(owner) = &self.owner {
             stream.keep_recorded(|| owner.clone());
@@ -56,7 +56,7 @@ impl Memory {
         if self.writeable {
             return Ok(());
         }
-        let reason = format!("{operation} was asked for, but the memory is read-only; use the memory of a copy");
+        let reason = format!("{operation} failed: the memory is read-only; use the memory of a copy");
         Err(Exception::ArgumentValueError.error(reason).into())
     }
 }

@@ -59,13 +59,13 @@ fn refuse_masked(object: &Bound<'_, PyAny>) -> PyResult<()> {
         Some(module) => module.bind(py),
         None => match py.import("sys")?.getattr("modules")?.get_item("numpy.ma") {
             Ok(module) => MODULE.get_or_init(py, || module.unbind()).bind(py),
-            // Where nobody imported the module there are no masked arrays.
+            // If the module is not imported, there are no masked arrays.
             Err(_) => return Ok(()),
         },
     };
     if object.is_instance(&module.getattr("MaskedArray")?)? && module.call_method1("is_masked", (object,))?.is_truthy()? {
         let reason =
-            "a masked array with masked elements was given, but masks are ignored here; pass `x.filled(…)`, `x.compressed()` or `x.data`";
+            "a masked array with masked elements was given, but masks are not supported; pass `x.filled(…)`, `x.compressed()` or `x.data`";
         return Err(PyValueError::new_err(reason));
     }
     Ok(())
@@ -200,7 +200,7 @@ unsafe fn axes<'a>(pointer: *const isize, count: c_int) -> &'a [isize] {
     if count <= 0 {
         return &[];
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees it.
     unsafe { std::slice::from_raw_parts(pointer, count as usize) }
 }
 
@@ -235,7 +235,7 @@ pub fn dtype_of(object: &Bound<'_, PyAny>) -> PyResult<DType> {
     let name: String = dtype.getattr("name")?.extract()?;
     DType::from_name(&name).ok_or_else(|| {
         let names: Vec<&str> = DType::ALL.iter().map(|dtype| dtype.name()).collect();
-        pyo3::exceptions::PyTypeError::new_err(format!("dtype {name} is not supported; the types are {}", names.join(", ")))
+        pyo3::exceptions::PyTypeError::new_err(format!("dtype {name} is not supported; use one of {}", names.join(", ")))
     })
 }
 

@@ -73,20 +73,20 @@ fn api(py: Python<'_>) -> PyResult<&'static Api> {
         unsafe {
             let version = std::mem::transmute::<*mut c_void, Version>(*table.add(VERSION))();
             if !KNOWN_VERSIONS.contains(&version) {
-                let reason = format!(
-                    "NumPy has version {version:#x} of its binary interface, but this package knows that of NumPy 1 and 2; install one"
-                );
+                let reason =
+                    format!("NumPy has ABI version {version:#x}, but this package supports the ABI of NumPy 1 and 2; install one of these");
                 return Err(PyImportError::new_err(reason));
             }
             let features = std::mem::transmute::<*mut c_void, Version>(*table.add(FEATURES))();
             if features < NEEDED_FEATURES {
-                let reason = format!(
-                    "NumPy has version {features:#x} of its functions in C, but {NEEDED_FEATURES:#x} is needed; install 1.23 or later"
-                );
+                let reason =
+                    format!("NumPy has C API version {features:#x}, but {NEEDED_FEATURES:#x} is needed; install NumPy 1.23 or later");
                 return Err(PyImportError::new_err(reason));
             }
             if std::mem::transmute::<*mut c_void, Endianness>(*table.add(ENDIANNESS))() != LITTLE {
-                return Err(PyImportError::new_err("NumPy was built for a machine with another order of bytes; install it for this one"));
+                return Err(PyImportError::new_err(
+                    "NumPy was built for a machine with another byte order; install a build for this machine",
+                ));
             }
         }
         // SAFETY: the table has these entries, of these types, in every NumPy of the versions 1 and 2; its capsule lives with NumPy.
@@ -112,7 +112,7 @@ pub fn check(py: Python<'_>) -> PyResult<()> {
 /// # Safety
 /// The elements are there, and may be written, as long as `owner` lives.
 pub unsafe fn view<'py>(owner: Bound<'py, PyAny>, base: *mut u8, dtype: DType, layout: &Layout) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees it.
     unsafe { view_with(owner, base, dtype, layout, WRITEABLE) }
 }
 
@@ -121,7 +121,7 @@ pub unsafe fn view<'py>(owner: Bound<'py, PyAny>, base: *mut u8, dtype: DType, l
 /// # Safety
 /// The elements are there as long as `owner` lives.
 pub unsafe fn read_only_view<'py>(owner: Bound<'py, PyAny>, base: *mut u8, dtype: DType, layout: &Layout) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees it.
     unsafe { view_with(owner, base, dtype, layout, 0) }
 }
 

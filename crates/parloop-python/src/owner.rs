@@ -16,8 +16,8 @@ const LONGEST_CHAIN: usize = 64;
 /// The memory of a NumPy array, and of the arrays that it is a view of, as it was at one time. `__setstate__`, and `resize` with
 /// `refcheck=False`, give an array other memory and free what it had.
 ///
-/// Before memory that was taken earlier is used, whoever took it asks whether it is still there. Another thread that gives the array other
-/// memory while a kernel runs cannot be noticed.
+/// Before memory that was taken earlier is used, its user checks whether it is still valid. A change by another thread while a kernel runs
+/// cannot be detected.
 #[derive(Default)]
 pub struct Seen {
     arrays: SmallVec<[SeenArray; 1]>,
@@ -38,7 +38,7 @@ impl Seen {
             && let Some(array) = NdArray::with_any_mask(&object)?
         {
             if arrays.len() == LONGEST_CHAIN {
-                let reason = format!("the array is a view of a view, and so on {LONGEST_CHAIN} times; pass a copy");
+                let reason = format!("the array is a chain of more than {LONGEST_CHAIN} views; pass a copy");
                 return Err(PyValueError::new_err(reason));
             }
             let extent = array.extent()?;
@@ -111,6 +111,6 @@ impl Deref for Owner {
 #[inline]
 pub fn check_shared(py: Python<'_>, owner: Option<&Owner>) -> Result<()> {
     let Some(owner) = owner else { return Ok(()) };
-    let reason = || "the NumPy array whose memory this array shares was resized; make the array again with ctx.array(…)".to_owned();
+    let reason = || "the NumPy array whose memory this array shares was resized; create the array again with ctx.array(…)".to_owned();
     Ok(owner.seen().check(py, reason)?)
 }

@@ -64,7 +64,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Program", class(module.py())?.class(module.py()))
 }
 
-/// Kernels are found as any attribute is; a name that is none of them is an error that lists them.
+/// Kernels are found as any attribute is; an unknown name is an error that lists them.
 unsafe extern "C" fn get_attribute(object: *mut ffi::PyObject, name: *mut ffi::PyObject) -> *mut ffi::PyObject {
     // SAFETY: Python calls us, attached, with two live objects, the second a string.
     unsafe {
@@ -225,7 +225,7 @@ pub fn compile_for<'py>(
         "cpu" => (DeviceKind::Cpu, dev::cpu::compiler_of(language)),
         "cuda" => (DeviceKind::Cuda, dev::cuda::compiler(arch)),
         "hip" => (DeviceKind::Hip, dev::hip::compiler(arch)),
-        _ => return Err(PyValueError::new_err(format!("a target is cpu, cuda or hip, not {target:?}")).into()),
+        _ => return Err(PyValueError::new_err(format!("a target must be cpu, cuda or hip, not {target:?}")).into()),
     };
     let compiler = compiler.map_err(ker::KernelError::from)?;
     let binary = py.detach(|| ker::compile_for(kind, &*compiler, &sources, &options))?;
@@ -264,7 +264,7 @@ fn source_of(item: &Bound<'_, PyAny>) -> Result<ker::Source> {
     if let Ok(text) = item.cast::<PyString>() {
         // It was not text for Rust: Python says which character has no place in UTF-8.
         let reason = text.to_str().err().map_or_else(String::new, |error| error.value(item.py()).to_string());
-        return Err(PyValueError::new_err(format!("a source is text in UTF-8, but this one is not: {reason}")).into());
+        return Err(PyValueError::new_err(format!("a source must be UTF-8 text, but this one is not: {reason}")).into());
     }
     if let Some(inner) = item.getattr_opt("source")? {
         let text = inner.extract::<String>()?;
@@ -275,7 +275,7 @@ fn source_of(item: &Bound<'_, PyAny>) -> Result<ker::Source> {
     }
     match item.extract::<PathBuf>() {
         Ok(path) => Ok(ker::Source::file(path)?),
-        Err(_) => Err(PyTypeError::new_err(format!("a source is text or a path, not {}", item.get_type().name()?)).into()),
+        Err(_) => Err(PyTypeError::new_err(format!("a source must be text or a path, not {}", item.get_type().name()?)).into()),
     }
 }
 

@@ -59,7 +59,7 @@ impl<'py> Foreign<'py> {
             _ => Layout::dense(&shape, dtype.size()).strides,
         };
         if interface.get_item("mask")?.is_some_and(|mask| !mask.is_none()) {
-            return Err(PyTypeError::new_err("an array with a mask was given, which kernels would ignore; pass its data without the mask"));
+            return Err(PyTypeError::new_err("an array with a mask was given, but kernels ignore masks; pass its data without the mask"));
         }
         let number = stream_of(interface)?;
         let mut found = Foreign { device: None, pointer, dtype, shape, strides, writeable: !read_only, owner: object.clone() }.checked()?;
@@ -67,7 +67,7 @@ impl<'py> Foreign<'py> {
             let device = Device::of_pointer(gpu_kind(), pointer).map_err(Error::from)?;
             if let Some(number) = number {
                 let theirs = stream_by_number(&device, number)?;
-                // Who copies from another device does so on that device's default stream.
+                // Copies from another device use that device's default stream.
                 let ours = if device.same(stream.device()) { stream.clone() } else { device.default_stream().map_err(Error::from)? };
                 object.py().detach(|| ours.wait_for_stream(&theirs)).map_err(Error::from)?;
             }

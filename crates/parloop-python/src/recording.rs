@@ -115,7 +115,7 @@ fn check_kept(py: Python<'_>, kept: &ker::Kept) -> Result<()> {
 
 /// Fails when the NumPy array whose memory a `Dat` or `Global` shares has other memory.
 pub fn check_storage(py: Python<'_>, storage: &mesh::Storage) -> Result<()> {
-    let reason = || "the NumPy array whose memory this data shares was resized; make the Dat or Global again".to_owned();
+    let reason = || "the NumPy array whose memory this data shares was resized; create the Dat or Global again".to_owned();
     match storage.owner().and_then(|owner| owner.downcast_ref::<Owner>()) {
         Some(owner) => Ok(owner.seen().check(py, reason)?),
         None => Ok(()),
@@ -155,9 +155,9 @@ impl Recording {
     fn finished(&self) -> Result<Arc<Finished>> {
         let reason = match &*self.state() {
             State::Finished(finished) => return Ok(finished.clone()),
-            State::Ready => "nothing was recorded yet; enter the recording with `with`",
+            State::Ready => "nothing has been recorded; enter the recording with `with`",
             State::UnderWay(_) => "the recording is not finished; call it after its `with` block",
-            State::Failed => "the recording was abandoned in an error; record again",
+            State::Failed => "the recording was abandoned after an error; record again",
         };
         Err(Exception::RecordingError.error(format!("{}: {reason}", self.context.device().id())).into())
     }
@@ -169,7 +169,7 @@ impl Recording {
         let this = slf.get();
         let mut state = this.state();
         if !matches!(*state, State::Ready) {
-            let reason = format!("{}: a recording is entered once; ask `ctx.recording()` for another", this.context.device().id());
+            let reason = format!("{}: a recording can be entered once; create another with `ctx.recording()`", this.context.device().id());
             return Err(Exception::RecordingError.error(reason).into());
         }
         *state = State::UnderWay(this.context.recording()?);
@@ -222,7 +222,7 @@ impl Recording {
         let device = self.context.device().id();
         match &*self.state() {
             State::Ready => format!("<Recording on {device}, not begun>"),
-            State::UnderWay(recording) => format!("<Recording on {device}, under way: {}>", steps(recording.len())),
+            State::UnderWay(recording) => format!("<Recording on {device}, in progress: {}>", steps(recording.len())),
             State::Failed => format!("<Recording on {device}, abandoned>"),
             State::Finished(finished) => {
                 let form = if finished.replay.is_graph() { ", one graph" } else { "" };

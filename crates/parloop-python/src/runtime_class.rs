@@ -150,8 +150,8 @@ impl RuntimeClass {
 /// A class with these slots.
 ///
 /// # Safety
-/// The list of slots ends with an empty one and each fits its number; what they point at lives for ever; objects have `size` bytes, no fewer
-/// than those of the base.
+/// The list of slots ends with an empty one and each fits its number; what they point at is never freed; objects have `size` bytes, no
+/// fewer than those of the base.
 pub unsafe fn make_class(
     base: &Bound<'_, PyType>,
     name: &'static CStr,
@@ -168,7 +168,7 @@ pub unsafe fn make_class(
         slots: slots.as_mut_ptr(),
     };
     let bases = pyo3::types::PyTuple::new(py, [base])?;
-    // SAFETY: the specification is complete, its text and members live for ever, its list of slots has an end, and objects are no
+    // SAFETY: the specification is complete, its text and members live forever, its list of slots has an end, and objects are no
     // smaller than those of the base.
     let class = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_FromSpecWithBases(&mut spec, bases.as_ptr()))? };
     Ok(class.cast_into::<PyType>()?.unbind())
@@ -184,7 +184,7 @@ impl Handoff {
         let handoff = object.cast::<Handoff>().ok();
         let value = handoff.and_then(|handoff| handoff.get().0.lock().unwrap_or_else(|e| e.into_inner()).take());
         let value = value.and_then(|value| value.downcast::<T>().ok());
-        value.map(|value| *value).ok_or_else(|| PyTypeError::new_err("programs and kernels are made by Context.compile and by bind"))
+        value.map(|value| *value).ok_or_else(|| PyTypeError::new_err("programs and kernels are created by Context.compile and bind"))
     }
 }
 

@@ -20,7 +20,7 @@ pub struct Stream {
 /// The bytes of a contiguous NumPy array.
 fn bytes_of<'a>(array: &'a Bound<'_, PyAny>, writeable: bool) -> PyResult<(NdArray<'a, 'a>, *mut u8, usize)> {
     let Some(array) = NdArray::of(array)? else {
-        return Err(PyTypeError::new_err(format!("a numpy array is needed, not {}", array.get_type().name()?)));
+        return Err(PyTypeError::new_err(format!("expected a NumPy array, not {}", array.get_type().name()?)));
     };
     let itemsize = array.dtype().map(|dtype| dtype.size());
     let Some(itemsize) = itemsize else {
@@ -30,7 +30,7 @@ fn bytes_of<'a>(array: &'a Bound<'_, PyAny>, writeable: bool) -> PyResult<(NdArr
         return Err(PyValueError::new_err("the array is not contiguous; pass a contiguous copy"));
     }
     if writeable && !array.is_writeable() {
-        return Err(PyValueError::new_err("the array is read-only; pass one that can be written"));
+        return Err(PyValueError::new_err("the array is read-only; pass a writable one"));
     }
     Ok((array, array.pointer(), array.size() * itemsize))
 }
@@ -49,7 +49,7 @@ impl Lent {
         if self.1 == 0 {
             return &[];
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         unsafe { std::slice::from_raw_parts(self.0, self.1) }
     }
 
@@ -60,7 +60,7 @@ impl Lent {
         if self.1 == 0 {
             return &mut [];
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         unsafe { std::slice::from_raw_parts_mut(self.0, self.1) }
     }
 }

@@ -32,7 +32,7 @@ enum Action {
         #[arg(long)]
         json: bool,
     },
-    /// Say what was found, what was not, and the one command that would get it.
+    /// Show what was found, what is missing, and the command that installs it.
     #[command(after_help = "Example:\n  parloop doctor")]
     Doctor,
     /// Print the code of the kernel in a `.loop` file.
@@ -40,7 +40,7 @@ enum Action {
     Show {
         /// The file.
         file: PathBuf,
-        /// For whom the code is; the file's target, or C, if it is not said.
+        /// The target of the code (default: the target in the file, or C).
         #[arg(long, value_parser = show::TARGETS)]
         target: Option<String>,
         /// Print the kernel after its transformations instead of code.
@@ -50,7 +50,7 @@ enum Action {
         #[arg(long)]
         schedule: bool,
     },
-    /// Look at the compile cache, or empty it.
+    /// Inspect or clear the compile cache.
     #[command(after_help = "Example:\n  parloop cache info\n  parloop cache clear")]
     Cache {
         #[command(subcommand)]
@@ -78,7 +78,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     for name in unknown_variables() {
-        eprintln!("parloop: warning: the environment variable {name} is not known; it has no effect");
+        eprintln!("parloop: warning: unknown environment variable {name}; it has no effect");
     }
     let (text, success) = match command.action {
         Action::Devices { json: true } => (devices_json(), true),
@@ -178,13 +178,13 @@ fn doctor() -> (String, bool) {
     let mut tell = |part: String, finding: Finding| {
         let _ = match finding {
             Finding::Here(what) => writeln!(text, "✓ {part:<16} {what}"),
-            Finding::Missing(how) => writeln!(text, "✗ {part:<16} not here: {how}"),
+            Finding::Missing(how) => writeln!(text, "✗ {part:<16} not found: {how}"),
         };
     };
     for (kind, devices) in Device::probe() {
         let names = |devices: Vec<Device>| devices.iter().map(|device| device.properties().name.clone()).collect::<Vec<_>>().join(", ");
         let finding = match devices {
-            Ok(devices) if devices.is_empty() => Finding::Missing(format!("the driver finds no device; {}", no_device_advice(kind))),
+            Ok(devices) if devices.is_empty() => Finding::Missing(format!("the driver found no device; {}", no_device_advice(kind))),
             Ok(devices) => Finding::Here(names(devices)),
             Err(DeviceError::DriverMissing { hint, .. }) => Finding::Missing(hint),
             Err(error) => Finding::Missing(error.to_string()),
@@ -211,15 +211,15 @@ fn doctor() -> (String, bool) {
         Err(IslError::Missing { reason }) if std::env::var_os("PARLOOP_ISL").is_some_and(|file| !file.is_empty()) => {
             Finding::Missing(reason)
         }
-        Err(_) => {
-            Finding::Missing("loop kernels need it; apt-get install libisl23, or pip install islpy, or name the file in PARLOOP_ISL".into())
-        }
+        Err(_) => Finding::Missing(
+            "loop kernels need it; apt-get install libisl23, or pip install islpy, or set PARLOOP_ISL to the path of the library".into(),
+        ),
     };
     tell("libisl".into(), isl);
     let cache = match Cache::user().info().folder {
         Ok(folder) => Finding::Here(folder.display().to_string()),
         Err(reason) => {
-            Finding::Missing(format!("{reason}; kernels are compiled in every process; set PARLOOP_CACHE_DIR to a folder of your own"))
+            Finding::Missing(format!("{reason}; kernels are compiled in every process; set PARLOOP_CACHE_DIR to a folder that you own"))
         }
     };
     tell("compile cache".into(), cache);
@@ -238,11 +238,11 @@ fn no_device_advice(kind: DeviceKind) -> String {
     match (kind, parloop_device::opencl::unwritable_cache()) {
         (DeviceKind::Cpu, _) => "",
         (DeviceKind::OpenCl, Some(folder)) => {
-            return format!("PoCL cannot write to {}; set POCL_CACHE_DIR to a folder of your own", folder.display());
+            return format!("PoCL cannot write to {}; set POCL_CACHE_DIR to a folder that you own", folder.display());
         }
         (DeviceKind::OpenCl, None) => "apt-get install pocl-opencl-icd",
-        (DeviceKind::Cuda, _) => "an NVIDIA GPU; `nvidia-smi` says what the driver sees",
-        (DeviceKind::Hip, _) => "an AMD GPU; `rocminfo` says what the driver sees",
+        (DeviceKind::Cuda, _) => "an NVIDIA GPU; `nvidia-smi` shows what the driver sees",
+        (DeviceKind::Hip, _) => "an AMD GPU; `rocminfo` shows what the driver sees",
     }
     .to_owned()
 }

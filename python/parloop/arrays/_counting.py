@@ -33,7 +33,7 @@ def bincount(x: Operand, /, weights: Operand | None = None, minlength: int = 0) 
         given = None if weights is None else as_array(weights, context).numpy()
         return from_host(context, np.bincount(array.numpy(), given, minlength))
     if array.size and int(_min(array)) < 0:
-        raise ValueError("bincount counts integers that are not negative")
+        raise ValueError("bincount counts non-negative integers")
     length = max(int(_max(array)) + 1 if array.size else 0, minlength)
     order = argsort(array)
     edges = searchsorted(_astype(_take(array, order), _INT), ramp(context, length + 1, 0, 1, _INT))

@@ -125,7 +125,7 @@ def asarray(obj: Any, /, dtype: Any = None, *, device: DeviceLike = None, copy: 
     host = np.asarray(obj, None if dtype is None else supported(dtype))
     is_new = host is not obj and not (hasattr(obj, "__array_interface__") or hasattr(obj, "__buffer__") or isinstance(obj, memoryview))
     if copy is False and (is_new or not context.device.kind == "cpu"):
-        raise ValueError(f"an array of {type(obj).__name__} on device `{context.device.name}` cannot be made without a copy")
+        raise ValueError(f"an array of {type(obj).__name__} on device `{context.device.name}` cannot be created without a copy")
     if copy and not is_new:
         host = host.copy()
     return from_host(context, host)
@@ -136,7 +136,7 @@ def _asarray_of_ours(x: Array, dtype: Any, device: DeviceLike, copy: bool | None
     moves = context.device != x.device and not (on_cpu(x) and context.device.kind == "cpu")
     target = x.dtype if dtype is None else supported(dtype)
     if copy is False and (moves or target != x.dtype):
-        raise ValueError("another device or another type of elements cannot be had without a copy")
+        raise ValueError("conversion to another device or dtype needs a copy")
     there = x if context is x.context or context.device == x.device else x.to(context)
     if target != there.dtype:
         return _astype(there, target)
@@ -183,10 +183,10 @@ def arange(start: Any, /, stop: Any = None, step: Any = 1, dtype: Any = None, *,
     if context.device.kind == "cpu":
         return from_host(context, np.arange(start, stop, step, dtype=found))
     if step == 0:
-        raise ZeroDivisionError("arange: the step is zero")
+        raise ZeroDivisionError("arange: the step must not be zero")
     length = max(math.ceil((stop - start) / step), 0)
     if found.kind not in "iuf":
-        raise TypeError(f"arange makes integers and real numbers, not {found.name}")
+        raise TypeError(f"arange supports integers and real numbers, not {found.name}")
     start = found.type(start)
     with np.errstate(all="ignore"):
         delta = found.type(start + step) - start if found.kind == "f" else int(step)
@@ -261,7 +261,7 @@ def triu(x: Operand, /, k: int = 0) -> Array:
 def meshgrid(*arrays: Operand, indexing: str = "xy") -> list[Array]:
     """The coordinates of all points of a grid, from those along each axis; with "xy" the first two axes are exchanged."""
     if indexing not in ("xy", "ij"):
-        raise ValueError(f"the indexing of a grid is 'xy' or 'ij', not {indexing!r}")
+        raise ValueError(f"indexing must be 'xy' or 'ij', not {indexing!r}")
     given = arrays_of("meshgrid", arrays)
     order = list(range(len(given)))
     if indexing == "xy" and len(given) > 1:

@@ -15,7 +15,7 @@ from .._parloop import Array, Context, Device, ParloopError
 #: What the keyword `device` takes: a device, a context, or the name of a device.
 DeviceLike: TypeAlias = "Device | Context | str | None"
 
-#: What a function takes for an array: one of ours, of NumPy's, or a single number.
+#: What a function takes for an array: a Parloop array, a NumPy array or a number.
 Operand: TypeAlias = "Array | np.ndarray[Any, Any] | np.generic[Any] | bool | int | float | complex"
 
 class NoDeviceVersionError(ParloopError, NotImplementedError):
@@ -66,7 +66,7 @@ def as_array(value: Operand, context: Context | None = None) -> Array:
     if isinstance(value, Array):
         return value
     if not isinstance(value, (np.ndarray, np.generic, bool, int, float, complex)):
-        raise TypeError(f"an array was expected, not {type(value).__name__}; make one with parloop.arrays.asarray")
+        raise TypeError(f"an array was expected, not {type(value).__name__}; create one with parloop.arrays.asarray")
     host = np.asarray(value)
     return (context or context_of(None)).array(host)
 
@@ -100,12 +100,12 @@ def supported(dtype: Any) -> np.dtype[Any]:
     """A type of elements that arrays have."""
     found = np.dtype(dtype)
     if found.name not in C_TYPES:
-        raise TypeError(f"arrays do not have elements of type {found.name}; use one of {', '.join(C_TYPES)}")
+        raise TypeError(f"arrays of dtype {found.name} are not supported; use one of {', '.join(C_TYPES)}")
     native: np.dtype[Any] = found.newbyteorder("=")
     return native
 
 
 def no_device_version(function: str, device: Device) -> NoReturn:
     """For functions that only a CPU has: nothing is copied to the host without being asked."""
-    raise NoDeviceVersionError(f"{function} has no version for device `{device.name}`; use it on a CPU: x.to('cpu') is a copy there")
+    raise NoDeviceVersionError(f"{function} has no version for device `{device.name}`; use it on a CPU: x.to('cpu') copies the array there")
 

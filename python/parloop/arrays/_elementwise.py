@@ -246,7 +246,7 @@ def clip(x: Operand, /, min: Operand | None = None, max: Operand | None = None) 
 
 
 def _bound(bound: Any, dtype: np.dtype[Any]) -> Any:
-    """An integer of Python's beyond the range of a type bounds nothing that the end of the range would not."""
+    """A Python integer beyond the range of a type bounds no more than the end of the range does."""
     if isinstance(bound, int) and not isinstance(bound, bool) and dtype.kind in "iu":
         limits = np.iinfo(dtype)
         return limits.min if bound < limits.min else limits.max if bound > limits.max else bound

@@ -53,7 +53,7 @@ def expand_dims(x: Operand, /, axis: int | tuple[int, ...] = 0) -> Array:
     ndim = array.ndim + len(given)
     places = {_axis(own, ndim) for own in given}
     if len(places) != len(given):
-        raise ValueError(f"axes {given} name a place twice")
+        raise ValueError(f"axes {given} contain a duplicate")
     lengths = iter(zip(array.shape, array.strides))
     pairs = [(1, 0) if place in places else next(lengths) for place in range(ndim)]
     return _view(array, [pair[0] for pair in pairs], [pair[1] for pair in pairs])
@@ -66,7 +66,7 @@ def squeeze(x: Operand, /, axis: int | tuple[int, ...] | None = None) -> Array:
     gone = {_axis(own, array.ndim) for own in given}
     for own in gone:
         if array.shape[own] != 1:
-            raise ValueError(f"axis {own} has length {array.shape[own]}; only axes of length 1 can be left out")
+            raise ValueError(f"axis {own} has length {array.shape[own]}; only axes of length 1 can be removed")
     kept = [own for own in range(array.ndim) if own not in gone]
     return _view(array, [array.shape[own] for own in kept], [array.strides[own] for own in kept])
 
@@ -115,7 +115,7 @@ def moveaxis(x: Operand, source: int | tuple[int, ...], destination: int | tuple
     sources = [_axis(own, array.ndim) for own in (source if isinstance(source, tuple) else (source,))]
     places = [_axis(own, array.ndim) for own in (destination if isinstance(destination, tuple) else (destination,))]
     if len(sources) != len(places):
-        raise ValueError(f"moveaxis moves {len(sources)} axes to {len(places)} places; give as many of both")
+        raise ValueError(f"moveaxis moves {len(sources)} axes to {len(places)} places; give the same number of both")
     order = [own for own in range(array.ndim) if own not in sources]
     for place, own in sorted(zip(places, sources)):
         order.insert(place, own)
@@ -179,7 +179,7 @@ def stack(arrays: Sequence[Operand], /, axis: int = 0) -> Array:
     if not given:
         raise ValueError("stack takes at least one array")
     if any(x.shape != given[0].shape for x in given):
-        raise ValueError(f"arrays of shapes {', '.join(str(x.shape) for x in given)} cannot be stacked; all must have one shape")
+        raise ValueError(f"arrays of shapes {', '.join(str(x.shape) for x in given)} cannot be stacked; all must have the same shape")
     return concat([expand_dims(x, axis=axis) for x in given], axis=axis)
 
 
@@ -230,7 +230,7 @@ def roll(x: Operand, /, shift: int | tuple[int, ...], axis: int | tuple[int, ...
     # One shift for several axes, or several for one.
     count = max(len(axes), len(shifts))
     if {len(axes), len(shifts)} - {1, count}:
-        raise ValueError(f"roll was given {len(shifts)} shifts for {len(axes)} axes; give as many of both, or one")
+        raise ValueError(f"roll was given {len(shifts)} shifts for {len(axes)} axes; give the same number of both, or one shift")
     axes, shifts = axes * (count // len(axes)), shifts * (count // len(shifts))
     for own, by in zip((_axis(own, array.ndim) for own in axes), shifts):
         length = array.shape[own]

@@ -32,7 +32,7 @@ def tensordot(x1: Operand, x2: Operand, /, *, axes: int | tuple[Sequence[int], S
         return from_host(first.context, np.tensordot(first.numpy(), second.numpy(), axes=(own, other)))
     lengths = [tuple(x.shape[axis] for axis in gone) for x, gone in ((first, own), (second, other))]
     if lengths[0] != lengths[1]:
-        raise ValueError(f"the lengths {lengths[0]} and {lengths[1]} of the axes over which tensordot sums do not agree")
+        raise ValueError(f"the lengths {lengths[0]} and {lengths[1]} of the axes over which tensordot sums differ")
     kept = [axis for axis in range(first.ndim) if axis not in own]
     rest = [axis for axis in range(second.ndim) if axis not in other]
     shape = tuple(first.shape[axis] for axis in kept) + tuple(second.shape[axis] for axis in rest)
@@ -49,7 +49,7 @@ def vecdot(x1: Operand, x2: Operand, /, *, axis: int = -1) -> Array:
     first, second = arrays_of("vecdot", (x1, x2))
     shape = np.broadcast_shapes(first.shape, second.shape)
     if first.shape[axis] != second.shape[axis]:
-        raise ValueError(f"the lengths {first.shape[axis]} and {second.shape[axis]} of axis {axis} do not agree")
+        raise ValueError(f"the lengths {first.shape[axis]} and {second.shape[axis]} of axis {axis} differ")
     dtype = np.result_type(first.dtype, second.dtype)
     left = conj(first) if first.dtype.kind == "c" else first
     return _sum(multiply(broadcast(left, shape), second), axis=axis, dtype=dtype)

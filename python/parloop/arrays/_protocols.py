@@ -35,7 +35,7 @@ def namespace(api_version: str | None = None) -> Any:
 def to_device(x: Array, device: DeviceLike, stream: object) -> Array:
     """The array on another device."""
     if stream is not None:
-        raise ValueError("a copy to another device is on the stream of its context; make a context of the stream, and pass that as the device")
+        raise ValueError("a copy to another device uses the stream of its context; create a context from the stream and pass it as the device")
     return x.to(context_of(device))
 
 
@@ -72,7 +72,7 @@ _ACCUMULATIONS = {"add": "cumulative_sum", "multiply": "cumulative_prod"}
 
 
 def ufunc(function: Any, method: str, inputs: tuple[Any, ...], options: Mapping[str, Any] | None) -> Any:
-    """A universal function of NumPy's, or a method of one, of arrays of which one is ours."""
+    """A NumPy universal function, or a method of one, with at least one Parloop array among its arguments."""
     named = dict(options or {})
     out = named.pop("out", None)
     arrays = _arrays_in([*inputs, *(out or ())])
@@ -128,7 +128,7 @@ _IGNORED = {"kind", "order", "subok", "like", "casting"}
 
 
 def function(function: Callable[..., Any], types: Any, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
-    """A function of NumPy's of arguments among which are arrays of ours."""
+    """A NumPy function with Parloop arrays among its arguments."""
     arrays = _arrays_in([arguments, dict(options)])
     if not arrays or all(on_cpu(x) for x in arrays):
         context = arrays[0].context if arrays else context_of(None)
@@ -207,6 +207,6 @@ _METHODS: dict[str, Callable[..., Any]] = {
 
 
 def method(name: str, x: Array, arguments: tuple[Any, ...]) -> Any:
-    """A method of NumPy's arrays; a result without axes is a scalar of NumPy's."""
+    """A method of NumPy's arrays; a result without axes is a NumPy scalar."""
     values = _METHODS[name](namespace(), x, *arguments)
     return scalar_or_array(values) if isinstance(values, Array) and name != "squeeze" else values

@@ -88,7 +88,7 @@ def where(condition: Operand, x1: Operand | None = None, x2: Operand | None = No
 def searchsorted(x1: Operand, x2: Operand, /, side: str = "left", sorter: Operand | None = None) -> Array:
     """Where each element of `x2` is to be inserted into `x1`, whose elements are in order, to keep them so: before equal ones, or after."""
     if side not in ("left", "right"):
-        raise ValueError(f"the side of an insertion is 'left' or 'right', not {side!r}")
+        raise ValueError(f"side must be 'left' or 'right', not {side!r}")
     context = common_context("searchsorted", (x1, x2, sorter))
     first, second = as_array(x1, context), as_array(x2, context)
     if first.ndim != 1:
@@ -122,7 +122,7 @@ def take(x: Operand, indices: Operand, /, axis: int | None = None) -> Array:
     array, places = arrays_of("take", (x, np.asarray(indices) if isinstance(indices, (list, tuple)) else indices))
     if axis is None:
         if array.ndim != 1:
-            raise ValueError(f"the axis is needed for an array of {array.ndim} axes")
+            raise ValueError(f"axis is required for an array with {array.ndim} axes")
         axis = 0
     own = range(array.ndim)[axis]
     out: Array = _take(array, (slice(None),) * own + (_one_axis(places),))

@@ -95,7 +95,7 @@ def _cumulative(name: str, x: Operand, axis: int | None, dtype: Any, include_ini
     array = as_array(x)
     if axis is None:
         if array.ndim != 1:
-            raise ValueError(f"the axis is needed for an array of {array.ndim} axes: cumulative results are along one of them")
+            raise ValueError(f"axis is required for an array with {array.ndim} axes: results accumulate along one axis")
         axis = 0
     ufunc = "add" if name == "cumsum" else "multiply"
     found = getattr(np.ones(1, array.dtype), name)(dtype=None if dtype is None else supported(dtype)).dtype

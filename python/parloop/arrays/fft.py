@@ -24,7 +24,7 @@ _NORMS = ("backward", "ortho", "forward")
 
 def _check(norm: str) -> None:
     if norm not in _NORMS:
-        raise ValueError(f"the norm of a transform is one of {', '.join(map(repr, _NORMS))}, not {norm!r}")
+        raise ValueError(f"norm must be one of {', '.join(map(repr, _NORMS))}, not {norm!r}")
 
 
 def _complex_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -45,7 +45,7 @@ def _fitted(x: Array, length: int, axis: int) -> Array:
 def _line(x: Array, length: int, axis: int, norm: str, inverse: bool) -> Array:
     """The transform along one axis, of complex numbers, not on a CPU."""
     if length < 1:
-        raise ValueError(f"a transform has at least one element, not {length}")
+        raise ValueError(f"a transform needs at least one element, not {length}")
     x = _fitted(x, length, axis)
     order = [*(own for own in range(x.ndim) if own != axis), axis]
     rows = x.transpose(tuple(order))

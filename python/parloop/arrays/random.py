@@ -109,7 +109,7 @@ class Generator:
         if high is None:
             low, high = 0, low
         if high <= low:
-            raise ValueError(f"there are no integers from {low} up to {high}, which is not among them")
+            raise ValueError(f"there are no integers in the half-open interval [{low}, {high})")
         return self._made("below", size, dtype, device, 1, int(low), int(high) - int(low))
 
     def permutation(self, x: int | Operand, /, *, device: DeviceLike = None) -> Array:
@@ -129,7 +129,7 @@ class Generator:
             shape = () if size is None else _shape(size)
             count = int(np.prod(shape, dtype=np.int64))
             if count > length:
-                raise ValueError(f"{count} of {length} elements cannot be chosen without putting them back")
+                raise ValueError(f"{count} of {length} elements cannot be chosen without replacement")
             places = self.permutation(length, device=where)[:count].reshape(shape)
         return places if array is None else _take(array, places, axis=0)
 

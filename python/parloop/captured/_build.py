@@ -65,7 +65,7 @@ class _Building:
         if kind == "composed":
             numbers = entry.integers("of")
             if not all(0 <= number < known for number in numbers):
-                raise entry.wrong("`of` has a number that is not one of maps in front of it")
+                raise entry.wrong("`of` has a number that does not refer to an earlier map")
             return mesh.ComposedMap(*(self.maps[number] for number in numbers))
         begin, to = (self.sets[entry.number_of(name, "sets")] for name in ("from", "to"))
         moves = {f"offset{of}": entry.integers(name) for of, name in (("", "offset"), ("_quotient", "quotient")) if entry.has(name)}
@@ -91,7 +91,7 @@ class _Building:
             if each.has("after"):
                 after, before = each.array("after"), each.array("before")
                 if (after.shape, after.dtype) != (before.shape, before.dtype):
-                    raise each.wrong("`after` has another shape or type than `before`")
+                    raise each.wrong("`after` has a different shape or type than `before`")
                 wanted.append((one, after))
         return Stored(made, wanted)
 
@@ -114,11 +114,11 @@ class _Building:
         if kind == "mixed":
             others = tuple(part for part in parts if not isinstance(part, MatArg))
             if len(others) != len(parts):
-                raise entry.wrong("a matrix is not a part of a vector")
+                raise entry.wrong("a matrix cannot be part of a vector")
             return MixedArg(others)
         across = entry.integer("across")
         if len(matrices) != len(parts) or across == 0 or len(parts) % across:
-            raise entry.wrong("the parts of a grid are matrices in rows of equal length")
+            raise entry.wrong("the parts of a grid must be matrices in rows of equal length")
         return GridArg(tuple(tuple(matrices[first : first + across]) for first in range(0, len(parts), across)))
 
     def single(self, entry: Entry, data: list[Any], kind: str) -> Single:
@@ -134,8 +134,8 @@ class _Building:
             return DatArg(one, access, self.maps[entry.number_of("map", "maps")] if entry.has("map") else None, index)
         maps, lgmaps = entry.integers("maps"), entry.integers("lgmaps")
         if len(maps) != 2 or not all(0 <= each < len(self.maps) for each in maps):
-            raise entry.wrong("`maps` is not two of maps")
+            raise entry.wrong("`maps` is not a pair of maps")
         if len(lgmaps) != 2 or not all(0 <= each < len(self.file.arrays) for each in lgmaps):
-            raise entry.wrong("`lgmaps` is not two of arrays")
+            raise entry.wrong("`lgmaps` is not a pair of arrays")
         rows, columns = (self.file.arrays[each] for each in lgmaps)
         return MatArg(one, access, (self.maps[maps[0]], self.maps[maps[1]]), (rows, columns))

@@ -144,7 +144,7 @@ def _read(path: str, archive: zipfile.ZipFile) -> File:
     try:
         text = json.loads(archive.read(MANIFEST).decode())
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise empty.wrong(f"{MANIFEST} is not a text in JSON: {error}") from error
+        raise empty.wrong(f"{MANIFEST} is not valid JSON: {error}") from error
     top = Entry(empty, text, MANIFEST)
     if top.text("format") != FORMAT:
         raise empty.wrong(f"its format is {top.text('format')!r}, not {FORMAT!r}")
@@ -153,7 +153,7 @@ def _read(path: str, archive: zipfile.ZipFile) -> File:
     tables = {table: top.get(table, lambda value: isinstance(value, list), "a list") for table in TABLES}
     wanted = {MANIFEST, *(array_name(number) for number in range(len(tables["arrays"])))}
     if len(members) != len(archive.infolist()) or set(members) != wanted:
-        other = min(set(members) ^ wanted, default="one that is there twice")
+        other = min(set(members) ^ wanted, default="a duplicate")
         raise empty.wrong(f"its members are not those that {MANIFEST} names: {other}")
     arrays = [
         _array(archive, members[array_name(number)], Entry(empty, value, f"arrays[{number}]")) for number, value in enumerate(tables["arrays"])
@@ -177,5 +177,5 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo, entry: Entry) -> A
     except ValueError as error:
         raise entry.wrong(f"{member.filename} is not an array in NumPy's format: {error}") from error
     if found.dtype.str != dtype or found.shape != shape:
-        raise entry.wrong(f"{member.filename} has the shape {found.shape} and the type {found.dtype.str}, not {shape} and {dtype}")
+        raise entry.wrong(f"{member.filename} has shape {found.shape} and type {found.dtype.str}, not {shape} and {dtype}")
     return np.ascontiguousarray(found)

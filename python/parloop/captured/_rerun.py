@@ -48,7 +48,7 @@ def rerun(path: str | os.PathLike[str], device: str | Context = "cpu", repeat: i
         How many runs are measured after the one that is compared.
     """
     if repeat < 1:
-        raise ValueError(f"at least 1 run is measured, not {repeat}")
+        raise ValueError(f"repeat must be at least 1, not {repeat}")
     context = device if isinstance(device, Context) else Context(device)
     return [_outcome(stored, context, repeat) for stored in build(read(path))]
 
@@ -86,10 +86,10 @@ def _difference(found: Any, wanted: Any) -> float:
 
 def command(arguments: list[str]) -> int:
     """``parloop rerun``: prints a line for each loop; fails where numbers differ."""
-    parser = argparse.ArgumentParser("parloop rerun", description="Runs the loops of a capture, compares and times them. Its kernels are code.")
-    parser.add_argument("capture", help="a file that parloop.firedrake.capture wrote")
-    parser.add_argument("--device", default="cpu", help="where loops run (default: cpu)")
-    parser.add_argument("--repeat", type=int, default=10, help="how many runs are measured (default: 10)")
+    parser = argparse.ArgumentParser("parloop rerun", description="Runs the loops of a capture, compares the results with the recorded ones and times them. Its kernels are code: run only captures that you trust.")
+    parser.add_argument("capture", help="a file written by parloop.firedrake.capture")
+    parser.add_argument("--device", default="cpu", help="device to run the loops on (default: cpu)")
+    parser.add_argument("--repeat", type=int, default=10, help="number of timed runs (default: 10)")
     said = parser.parse_args(arguments)
     try:
         outcomes = rerun(said.capture, said.device, said.repeat)
@@ -101,5 +101,5 @@ def command(arguments: list[str]) -> int:
         told = "" if one.is_same else "  differs"
         print(f"{one.elements:>10} {one.seconds * 1e3:>10.4f} {one.difference:>11.1e}  {one.kernel}{told}")
     different = sum(not one.is_same for one in outcomes)
-    print(f"{len(outcomes)} loops, {different} with other numbers than the file")
+    print(f"{len(outcomes)} loops, {different} with results that differ from the file")
     return 1 if different else 0

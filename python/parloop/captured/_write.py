@@ -77,7 +77,7 @@ class Writer:
 
     def _can_write(self, loop: Loop) -> bool:
         if loop.source.include_dirs:
-            self.left_out[loop.source.name] = "its kernel includes files of folders that a capture does not have"
+            self.left_out[loop.source.name] = "its kernel includes files from folders that are not part of a capture"
         return not loop.source.include_dirs
 
     def _entry(self, table: str, key: Any, make: Callable[[], dict[str, Any]]) -> int:

@@ -39,7 +39,7 @@ def use(device: str | Context = "cpu") -> None:
     try:
         importlib.import_module("firedrake")
     except ImportError as error:
-        raise ImportError(f"Firedrake is not installed, or cannot be imported: {error}") from error
+        raise ImportError(f"Firedrake is not installed or cannot be imported: {error}") from error
     stop()
     _hook = Hook(context)
     _hook.install()

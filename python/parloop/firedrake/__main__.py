@@ -10,7 +10,7 @@ from .._program import run_module, run_script
 from . import capture, report, stop, use
 
 _EPILOG = """\
-Runs the program unchanged. Loops that Parloop cannot take are run by PyOP2; --report says at the end which, and why.
+Runs the program unchanged. PyOP2 runs the loops that Parloop cannot; --report lists them at the end, with the reasons.
 
     python -m parloop.firedrake --device cpu:4 --report poisson.py
     python -m parloop.firedrake -m pytest tests/
@@ -20,9 +20,9 @@ Runs the program unchanged. Loops that Parloop cannot take are run by PyOP2; --r
 def main(arguments: list[str]) -> int:
     """Runs the program that the arguments name and returns its exit status."""
     parser = argparse.ArgumentParser("python -m parloop.firedrake", epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", default="cpu", help="where loops run: cpu, cpu:4 (four threads), cuda:0, … (default: cpu)")
+    parser.add_argument("--device", default="cpu", help="device to run the loops on: cpu, cpu:4 (four threads), cuda:0, … (default: cpu)")
     parser.add_argument("--report", action="store_true", help="print which loops ran where, when the program ends")
-    parser.add_argument("--capture", metavar="FILE", help="write the loops into a file, which `parloop rerun` runs again")
+    parser.add_argument("--capture", metavar="FILE", help="write the loops to a file that `parloop rerun` can run")
     parser.add_argument("-m", dest="is_module", action="store_true", help="the program is a module")
     parser.add_argument("program", help="a script, or with -m a module")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own arguments")

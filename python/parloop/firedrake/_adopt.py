@@ -46,7 +46,7 @@ def _made_set(of: Any, span: Span) -> Any:
         parent, layers = set_of(of.parent, span), of.layers_array
         given = int(layers[0, 1]) if of.constant_layers else layers[first : first + count]
         if of.constant_layers and layers[0, 0] != 0:
-            raise LeftToPyOP2("the columns of an extruded set do not begin at layer 0")
+            raise LeftToPyOP2("the columns of an extruded set do not start at layer 0")
         return mesh.ExtrudedSet(parent, given, of._extruded_periodic)
     if kind == "Subset":
         return mesh.Subset(set_of(of.superset, whole(of.superset)), of.indices[first : first + count])
@@ -79,7 +79,7 @@ def _made_map(of: Any, span: Span) -> Any:
         raise LeftToPyOP2(f"a {kind}")
     values = of.values_with_halo[first : first + count]
     if values.size and values.min() < 0:
-        raise LeftToPyOP2("a map with entries that lead nowhere")
+        raise LeftToPyOP2("a map with negative entries")
     ends = set_of(of.iterset, span), target_set(of.toset)
     return mesh.Map(*ends, of.arity, values, of.name, offset=of.offset, offset_quotient=of.offset_quotient)
 
@@ -110,7 +110,7 @@ def _shared(array: Any, access: str) -> Any:
 def dat_of(dat: Any, on: Any, array: Any, access: str) -> Any:
     """Numbers of PyOP2's data, all of them or of some elements, on a set of ours."""
     if int(np.prod(dat.dataset.dim)) == 0:
-        raise LeftToPyOP2("data without numbers")
+        raise LeftToPyOP2("data of dimension 0")
     return mesh.Dat(on**dat.dataset.dim, _shared(array, access), name=dat.name)
 
 

@@ -109,5 +109,5 @@ class Hook:
         except MeshError as error:
             return f"{type(error).__name__}: {_PARTICULAR.sub('…', str(error)).splitlines()[0]}"
         except ParloopError as error:
-            warnings.warn(f"Parloop could not compile kernel `{kernel.name}`, so that PyOP2 runs it: {error}", stacklevel=5)
+            warnings.warn(f"Parloop could not compile kernel `{kernel.name}`, so PyOP2 runs it: {error}", stacklevel=5)
             return self._refused.set(kernel, f"{type(error).__name__} when it was compiled")

@@ -17,12 +17,12 @@ from ._weak import ByIdentity
 #: What PyOP2 puts in front of every kernel, but for PETSc's header.
 _HEADERS = ("#include <math.h>", "#include <complex.h>", "#include <stdint.h>", "#include <stdlib.h>", "#include <string.h>", "#include <stdbool.h>")
 
-#: Names of PETSc's, and types among them with the names of theirs in petsc4py.
+#: PETSc names, and for types among them their names in petsc4py.
 _PETSC = re.compile(r"\b(?:Petsc|PETSC_|MPI_|BLAS|LAPACK)\w*")
 _PETSC_HEADER = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]petsc\w*\.h[>\"].*$", re.MULTILINE)
 _PETSC_TYPES = {"PetscScalar": "ScalarType", "PetscReal": "RealType", "PetscInt": "IntType"}
 
-#: What macros of PETSc's mean where its numbers are real.
+#: The meaning of PETSc macros if its scalars are real.
 _PETSC_MACROS = {
     "PetscRealPart": "#define PetscRealPart(a) (a)", "PetscConj": "#define PetscConj(a) (a)", "PetscAbsReal": "#define PetscAbsReal(a) fabs(a)",
     "PetscAbsScalar": "#define PetscAbsScalar(a) fabs(a)", "PetscSqrtReal": "#define PetscSqrtReal(a) sqrt(a)",
@@ -74,7 +74,7 @@ def _text_of(local: Any) -> str:
     try:
         return str(loopy.generate_code_v2(loopy.add_dtypes(program, untyped) if untyped else program).device_code())
     except loopy.diagnostic.LoopyError as error:
-        raise LeftToPyOP2(f"a kernel that loopy does not print by itself ({type(error).__name__})") from error
+        raise LeftToPyOP2(f"a kernel that loopy cannot print on its own ({type(error).__name__})") from error
 
 
 def _made(local: Any, call: Call) -> Source:
@@ -86,7 +86,7 @@ def _made(local: Any, call: Call) -> Source:
     if "PetscLogEvent" in code:
         raise LeftToPyOP2("a kernel with events of PETSc's log")
     if isinstance(local.code, str) and _KEEPS.search(code):
-        raise LeftToPyOP2("a kernel that keeps values from call to call")
+        raise LeftToPyOP2("a kernel that keeps values between calls")
     # What these kernels use of PETSc is written out below, and its header is left away.
     code = _PETSC_HEADER.sub("", code)
     headers = [line for line in (*local.headers, *_HEADERS) if not _PETSC_HEADER.match(line)]
@@ -100,7 +100,7 @@ def _made(local: Any, call: Call) -> Source:
 
 
 def _petsc_names(names: set[str]) -> list[str]:
-    """What names of PETSc's mean. Its header takes long to compile, and its functions are not to be found in kernels of ours."""
+    """The meaning of PETSc names. Its header takes long to compile, and its functions are not available in our kernels."""
     petsc = importlib.import_module("petsc4py.PETSc")
     if names and np.dtype(petsc.ScalarType) != np.float64:
         raise LeftToPyOP2(f"a kernel that uses PETSc's numbers of type {np.dtype(petsc.ScalarType)}")

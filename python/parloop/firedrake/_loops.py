@@ -1,4 +1,4 @@
-"""A loop of PyOP2 over a part of its set, as a loop of ours."""
+"""A PyOP2 loop over a part of its set, as a Parloop loop."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _reference(data: Any) -> Callable[[], Any]:
 
 @dataclasses.dataclass
 class Prepared:
-    """A loop of ours, and what is done around it."""
+    """A Parloop loop, and what is done around it."""
 
     described: Loop
     run: Any

@@ -41,7 +41,7 @@ class _Structure:
 
 @dataclasses.dataclass
 class Adopted:
-    """A matrix of ours over the numbers of one of PETSc's."""
+    """A Parloop matrix over the values of a PETSc matrix."""
 
     mat: Any
     handle: Any
@@ -75,7 +75,7 @@ class Adopted:
 
 
 def _numbers_of(lgmap: Any, size: int) -> Any:
-    """A number of PETSc's for each row."""
+    """A PETSc number for each row."""
     numbers = np.asarray(lgmap.indices)
     if numbers.size == size:
         return numbers
@@ -83,7 +83,7 @@ def _numbers_of(lgmap: Any, size: int) -> Any:
     numbers = np.asarray(lgmap.block_indices)
     if numbers.size == size:
         return numbers
-    raise LeftToPyOP2("a local-to-global map of another size than the matrix")
+    raise LeftToPyOP2("a local-to-global map whose size differs from the matrix")
 
 
 def _local(numbers: Any, begin: int) -> Any:
@@ -156,7 +156,7 @@ def _of_blocks(handle: Any, dims: tuple[int, int], counts: tuple[int, ...]) -> R
     """Of a matrix of blocks, each of which PETSc has column by column."""
     height, width = dims
     if handle.getBlockSize() != height or height != width:
-        raise LeftToPyOP2("a matrix of blocks of another size than the data")
+        raise LeftToPyOP2("a matrix whose block size differs from the data")
     starts, columns = _petsc.compressed_rows(handle, blocks=True)
     inside = np.arange(height * width).reshape(width, height).T.reshape(-1)
     index = (np.arange(columns.size)[:, None] * (height * width) + inside).reshape(-1)

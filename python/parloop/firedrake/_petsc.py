@@ -1,4 +1,4 @@
-"""The numbers and compressed rows of matrices of PETSc's, where they are. Only this file calls PETSc's C functions."""
+"""The numbers and compressed rows of PETSc matrices, in place. Only this file calls PETSc's C functions."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def numbers(mat: Any, where: int, count: int) -> Any:
 
 
 def compressed_rows(mat: Any, blocks: bool = False) -> tuple[Any, Any]:
-    """Where rows start, and the columns of what they store; of blocks, where that is asked for."""
+    """Where rows start, and the columns of what they store; of blocks, if requested."""
     starts, columns = mat.getRowIJ(compressed=blocks)
     if starts is None or columns is None:
-        raise LeftToPyOP2("a matrix of PETSc's whose rows are not known")
+        raise LeftToPyOP2("a PETSc matrix whose rows are unknown")
     return np.array(starts), np.array(columns)

@@ -19,7 +19,7 @@ from ._status import SUCCESS, cudaError_t
 def _count(elements: int) -> int:
     count = operator.index(elements)
     if count < 0:
-        raise ValueError(f"a number of elements is not negative: {count}")
+        raise ValueError(f"the number of elements must not be negative: {count}")
     return count
 
 
@@ -82,7 +82,7 @@ class PagelockedAllocator(HostAllocator):
 def _allocate_pinned(nbytes: int) -> _parloop.PinnedMemory:
     device = _device.current_device()
     if nbytes >= 2**63:
-        raise _parloop.OutOfMemoryError(f"{device.name}: {nbytes} bytes of page-locked memory were asked for")
+        raise _parloop.OutOfMemoryError(f"{device.name}: {nbytes} bytes of page-locked memory were requested")
     return device.allocate_pinned(nbytes)
 
 

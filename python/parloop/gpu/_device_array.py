@@ -26,9 +26,9 @@ def shape_of(shape: SupportsIndex | Sequence[SupportsIndex]) -> tuple[int, ...]:
         given: Any = shape if isinstance(shape, (list, tuple)) else [shape]
         lengths = tuple(operator.index(n) for n in given)
     except TypeError:
-        raise TypeError(f"a shape is an integer or a list of them, not {shape!r}") from None
+        raise TypeError(f"a shape must be an integer or a list of integers, not {shape!r}") from None
     if any(n < 0 for n in lengths):
-        raise ValueError(f"a shape has no negative lengths: {lengths}")
+        raise ValueError(f"a shape cannot have negative lengths: {lengths}")
     return lengths
 
 
@@ -76,14 +76,14 @@ class DeviceArray(_parloop._HostBuffer):
         flag = kwargs.pop("flag_c_contiguous", None)
         given = [*args, *(kwargs.pop(name) for name in ("a", "host_addr", "device_addr", "l") if name in kwargs)]
         if kwargs:
-            raise TypeError(f"{type(self).__name__} has no argument {next(iter(kwargs))!r}; it is made from {_FORMS}")
+            raise TypeError(f"{type(self).__name__} has no argument {next(iter(kwargs))!r}; it takes {_FORMS}")
         pointers = [isinstance(value, pointer_wrapper) for value in given]
         addresses = len(given) >= 3 and (not pointers[0] or pointers[1])
         places = 3 if addresses else 2 if pointers[:1] == [True] else 1
         if flag is None and len(given) == places + 1 and isinstance(given[-1], int):
             flag = given.pop()
         if len(given) != places:
-            raise TypeError(f"{type(self).__name__} is made from {_FORMS}")
+            raise TypeError(f"{type(self).__name__} takes {_FORMS}")
         order: Order = "C" if flag is None or flag else "F"
         self._side: Side | None = None
         self._status = cudaError_t(SUCCESS)
@@ -124,10 +124,10 @@ class DeviceArray(_parloop._HostBuffer):
 
     def _from_pointer(self, pointer: pointer_wrapper, shape: tuple[int, ...], order: Order) -> np.ndarray[Any, Any]:
         if pointer._element is not None and pointer._element != self._element:
-            raise TypeError(f"{type(self).__name__} holds {self._element} elements, but the pointer leads to {pointer._element}")
+            raise TypeError(f"{type(self).__name__} holds {self._element} elements, but the pointer refers to {pointer._element}")
         asked = int(np.prod(shape, dtype=object)) if shape else 1
         if pointer._count and asked > pointer._count:
-            raise ValueError(f"shape {shape} has {asked} elements, but the pointer leads to {pointer._count}")
+            raise ValueError(f"shape {shape} has {asked} elements, but the pointer refers to {pointer._count}")
         if pointer._on is None:
             return self._at(int(pointer), shape, order, pointer._owner)
         self._adopt(pointer, shape, order)
@@ -138,7 +138,7 @@ class DeviceArray(_parloop._HostBuffer):
             try:
                 buffer = np.asarray(memoryview(buffer))
             except TypeError:
-                raise TypeError(f"{type(self).__name__} is made from {_FORMS}; not from {type(buffer).__name__}") from None
+                raise TypeError(f"{type(self).__name__} takes {_FORMS}, not {type(buffer).__name__}") from None
         if buffer.dtype != self._element:
             found = buffer.dtype.name if buffer.dtype.isnative else f"{buffer.dtype.name} in another byte order"
             convert = f"convert the buffer with .astype({self._element.name!r})"
@@ -190,7 +190,7 @@ class DeviceArray(_parloop._HostBuffer):
             If the host side is read-only.
         """
         if not self._host.flags.writeable:
-            raise ValueError("the host buffer is read-only: to_host() would change it; make the array from a buffer that can be written")
+            raise ValueError("the host buffer is read-only, but to_host() would write to it; create the array from a writable buffer")
         if self._side is None:
             return self._note(failed(INVALID_VALUE))
         return self._note(attempt(self._side.read, self._host)[1])
@@ -211,7 +211,7 @@ class DeviceArray(_parloop._HostBuffer):
             values = host_array(int(values), self._side.shape, self._element, self._side.order or "C")
         values = self._from_buffer(values)
         if values.shape != self._host.shape:
-            raise ValueError(f"the array has shape {self._host.shape}, the values have {values.shape}")
+            raise ValueError(f"the array has shape {self._host.shape}, but the values have shape {values.shape}")
         return self._note(attempt(self._side.write, values)[1])
 
     def set_val(self, index: int, value: Any) -> cudaError_t:
@@ -222,7 +222,7 @@ class DeviceArray(_parloop._HostBuffer):
         return self._note(attempt(self._side.write_element, place, value)[1])
 
     def last_status(self) -> cudaError_t:
-        """The status of the last call that moved data or asked for memory."""
+        """The status of the last call that moved data or allocated memory."""
         return self._status
 
     def host_data(self) -> pointer_wrapper:

@@ -34,7 +34,7 @@ class Allocation:
 
     def __init__(self, device: _parloop.Device, nbytes: int) -> None:
         if nbytes > sys.maxsize:
-            raise _parloop.OutOfMemoryError(f"{device.name}: {nbytes} bytes of memory were asked for")
+            raise _parloop.OutOfMemoryError(f"{device.name}: {nbytes} bytes of memory were requested")
         self.memory = device.allocate(nbytes)
         if device.kind != "cpu":
             device.default_stream.synchronize()
@@ -45,7 +45,7 @@ class Allocation:
             try:
                 memory.device.synchronize()
             except _parloop.DeviceError:
-                pass  # the device is broken or gone, and a destructor has nobody to tell
+                pass  # the device is broken or gone, and a destructor cannot report errors
 
 
 def _checked(value: Any, element: np.dtype[Any]) -> Any:

@@ -124,7 +124,7 @@ class pointer_wrapper:
 
     def _type(self) -> np.dtype[Any]:
         if self._element is None:
-            raise TypeError("this pointer has no type of elements; use a pointer_wrapper_<dtype>")
+            raise TypeError("this pointer has no element type; use a pointer_wrapper_<dtype>")
         return self._element
 
     def __int__(self) -> int:

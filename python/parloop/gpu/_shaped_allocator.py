@@ -27,7 +27,7 @@ def name_of(element: Any) -> str:
     except TypeError:
         name = str(element)
     if name not in SUPPORTED_DTYPES:
-        raise UnsupportedDataType(f"{name} elements are not supported; supported are {', '.join(SUPPORTED_DTYPES)}")
+        raise UnsupportedDataType(f"{name} elements are not supported; use one of {', '.join(SUPPORTED_DTYPES)}")
     return name
 
 

@@ -102,13 +102,13 @@ def _stream_of(stream: cudaStream_t | int | None) -> _parloop.Stream | None:
     if stream is None or (isinstance(stream, int) and stream == 0):
         return current_device().default_stream
     if not isinstance(stream, cudaStream_t):
-        raise TypeError(f"a stream is a cudaStream_t, or None for the default stream, not {type(stream).__name__}")
+        raise TypeError(f"a stream must be a cudaStream_t, or None for the default stream, not {type(stream).__name__}")
     return stream._stream
 
 
 def _check_event(event: cudaEvent_t) -> None:
     if not isinstance(event, cudaEvent_t):
-        raise TypeError(f"an event is a cudaEvent_t, not {type(event).__name__}")
+        raise TypeError(f"an event must be a cudaEvent_t, not {type(event).__name__}")
 
 
 def cudaEventRecord(event: cudaEvent_t, stream: cudaStream_t | int | None = None) -> cudaError_t:

@@ -87,7 +87,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Both ask for the devices, which is left until somebody wants to know; for that reason they are not in `__all__`.
+    # Both query the devices, so they are evaluated lazily; for that reason they are not in `__all__`.
     if name == "use_hip":
         return _device.kind() == "hip"
     if name == "cuda_enabled":

@@ -31,12 +31,12 @@ __all__ = [
 
 def _order_of(order: str) -> Order:
     if order not in ("C", "F"):
-        raise ValueError(f"an order is 'C' or 'F', not {order!r}")
+        raise ValueError(f"order must be 'C' or 'F', not {order!r}")
     return "C" if order == "C" else "F"
 
 
 class Allocator:
-    """Device memory that somebody else has, for `GPUArray(allocator=…)`, with a host side of its own.
+    """Device memory of another owner, for `GPUArray(allocator=…)`, with its own host side.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Allocator:
             array = data if isinstance(data, GPUArray) else GPUArray(data)
             order = _dense_order(array.shape, array.strides, array.dtype.itemsize)
             if order is None:
-                raise ValueError("the device array has gaps; pass a copy")
+                raise ValueError("the device array is not contiguous; pass a copy")
             self._order = order
             self._shape, self._dtype, self._pointer = list(array.shape), array.dtype.name, array.device_data
         if host_data is None:
@@ -122,9 +122,9 @@ class GPUArray:
     ) -> None:
         given = array if shape is None else shape
         if (array is not None) + (shape is not None) + (allocator is not None) != 1:
-            raise TypeError("GPUArray takes one of: an array, a shape, an allocator")
+            raise TypeError("GPUArray takes exactly one of an array, a shape and an allocator")
         if dtype is not None and (allocator is not None or not isinstance(given, (tuple, list, int, np.integer))):
-            raise TypeError("a dtype goes with a shape; arrays and allocators have their own")
+            raise TypeError("a dtype can be given only with a shape; arrays and allocators have their own")
         checked = None if order is None else _order_of(order)
         self._allocator = allocator
         if allocator is not None:
@@ -163,11 +163,11 @@ class GPUArray:
             side = Side.of_array(context_on(_device.devices()[ordinal]).array(given), given)
         else:
             raise UnsupportedDataType(
-                f"a GPUArray is made from a numpy array, an array on the device or a shape (a tuple or a list), not {type(given).__name__}"
+                f"a GPUArray takes a NumPy array, an array on the device or a shape (a tuple or a list), not {type(given).__name__}"
             )
         name_of(side.element)
         if side.memory.device not in _device.devices():
-            raise ValueError(f"the array is on {side.memory.device.name}, which is none of the {_device.kind()} devices used here")
+            raise ValueError(f"the array is on {side.memory.device.name}, which is not one of the {_device.kind()} devices in use")
         return DeviceArray._on_device(Side.of_array(side.array().copy()) if copy else side)
 
     @classmethod
@@ -237,7 +237,7 @@ class GPUArray:
 
     @property
     def last_status(self) -> cudaError_t:
-        """The status of the last call that moved data or asked for memory."""
+        """The status of the last call that moved data or allocated memory."""
         return self._device_array.last_status()
 
     def allocate(self) -> cudaError_t:
@@ -281,7 +281,7 @@ class GPUArray:
     def set(self, values: np.ndarray[Any, Any]) -> cudaError_t:
         """Copies a NumPy array of the same shape and type to the device side; the host side stays."""
         if not isinstance(values, np.ndarray):
-            raise TypeError(f"set() takes a numpy array, not {type(values).__name__}")
+            raise TypeError(f"set() takes a NumPy array, not {type(values).__name__}")
         return self._device_array.set(values)
 
     def copy(self) -> GPUArray:

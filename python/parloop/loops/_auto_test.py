@@ -31,7 +31,7 @@ def auto_test_vs_ref(
     Parameters
     ----------
     ref_prog : Program
-        The kernel whose numbers are right.
+        The reference kernel, whose results are taken as correct.
     context : Context, optional
         Where both run; the default one when not given.
     test_prog : Program, optional
@@ -102,7 +102,7 @@ def _first(value: Any, shape: tuple[int, ...]) -> Any:
 
 def _compare(name: str, found: Any, expected: Any) -> None:
     if expected.shape != found.shape:
-        raise AssertionError(f"{name} has the shape {found.shape}, but {expected.shape} is expected")
+        raise AssertionError(f"{name} has shape {found.shape}, but {expected.shape} is expected")
     if not expected.size:
         return
     if expected.dtype.kind in "iub":

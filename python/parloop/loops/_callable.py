@@ -91,7 +91,7 @@ class ScalarCallable:
 
     def with_types(self, arg_id_to_dtype: Mapping[Any, Any], clbl_inf_ctx: Any) -> Any:
         """The function for these types, as a pair with the context; subclasses say it."""
-        raise TypeError(f"{type(self).__name__} does not say its types: give it a method with_types(self, arg_id_to_dtype, clbl_inf_ctx)")
+        raise TypeError(f"{type(self).__name__} does not specify its types: define a method with_types(self, arg_id_to_dtype, clbl_inf_ctx)")
 
     def with_descrs(self, arg_id_to_descr: Mapping[Any, Any], clbl_inf_ctx: Any) -> Any:
         """The function for arguments of these shapes and places."""

@@ -78,7 +78,7 @@ class _Data:
         except KeyError:
             if name in _UNSAID:
                 return _UNSAID[name]
-            raise AttributeError(f"{type(self).__name__} {self.name!r} was told nothing of {name!r}") from None
+            raise AttributeError(f"{type(self).__name__} {self.name!r} has no value for {name!r}") from None
 
     def copy(self, **changed: Any) -> Any:
         """The same with some things said otherwise."""

@@ -18,10 +18,10 @@ class _Parts:
         self.__dict__.update(parts)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"a {type(self).__name__} does not change; make another one")
+        raise AttributeError(f"a {type(self).__name__} is immutable; create another one")
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a {type(self).__name__} does not change; make another one")
+        raise AttributeError(f"a {type(self).__name__} is immutable; create another one")
 
     def __eq__(self, other: object) -> bool:
         return vars(self) == vars(other) if type(self) is type(other) else NotImplemented

@@ -222,10 +222,10 @@ def einsum(into: type[_Made], spec: str, arg_names: str | Iterable[str], said: d
     if not arrow:
         output = "".join(sorted(letter for letter in letters if "".join(operands).count(letter) == 1))
     if len(set(output)) != len(output):
-        raise LoopError(f"{spec!r} has an index twice in its result")
+        raise LoopError(f"{spec!r} repeats an index in its result")
     lost = sorted(set(output) - set(letters))
     if lost:
-        raise LoopError(f"{spec!r} has {', '.join(lost)} in its result and in no operand")
+        raise LoopError(f"{spec!r} has {', '.join(lost)} in its result but in no operand")
     summed = [letter for letter in letters if letter not in output]
     product = " * ".join(f"{name}[{', '.join(indices)}]" if indices else name for name, indices in zip(names, operands))
     value = f"sum(({', '.join(summed)}), {product})" if len(summed) > 1 else f"sum({summed[0]}, {product})" if summed else product

@@ -39,7 +39,7 @@ class InstructionBase:
         self.id = id
         for name in said:
             if name not in _OPTIONS and name not in ("depends_on_is_final", "within_inames_is_final", "atomicity", "mem_kind"):
-                raise TypeError(f"{type(self).__name__} cannot be told {name!r}")
+                raise TypeError(f"{type(self).__name__} has no option {name!r}")
         self._said = {name: value for name, value in said.items() if value is not None}
 
     def __getattr__(self, name: str) -> Any:
@@ -60,7 +60,7 @@ class InstructionBase:
         return f"<{type(self).__name__} {self}>"
 
     def _body(self) -> str:
-        raise TypeError(f"{type(self).__name__} says nothing to do; use Assignment, CallInstruction, CInstruction or another of its kind")
+        raise TypeError(f"{type(self).__name__} is abstract; use Assignment, CallInstruction, CInstruction or another subclass")
 
     def _tail(self) -> str:
         return ""

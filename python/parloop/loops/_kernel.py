@@ -306,7 +306,7 @@ class Kernel:
         for name in ("state", "iname_slab_increments"):
             changed.pop(name, None)
         if changed:
-            raise LoopError(f"a kernel cannot be copied with another {', '.join(changed)}; use a transformation")
+            raise LoopError(f"a kernel cannot be copied with a different {', '.join(changed)}; use a transformation")
         if options is not None:
             from ._program import then
 

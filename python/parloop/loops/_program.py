@@ -116,7 +116,7 @@ class Program(_LoopProgram):
         """The only kernel that is called from outside."""
         names = self._entrypoints or [name for name, is_kernel, _ in self._callables if is_kernel]
         if len(names) != 1:
-            raise LoopError(f"the program has {len(names)} entry points, {', '.join(names)}; say which one: program[name]")
+            raise LoopError(f"the program has {len(names)} entry points, {', '.join(names)}; select one: program[name]")
         return self[names[0]]
 
     def __getitem__(self, name: str) -> Kernel:
@@ -153,7 +153,7 @@ class Program(_LoopProgram):
 
     def __reduce__(self) -> Any:
         if not self._history:
-            raise TypeError("a program that was made by a call cannot be pickled; pickle the one that was called")
+            raise TypeError("a program created by a call cannot be pickled; pickle the one that was called")
         return replay, (type(self), self._history, self._target_said, dict(self._tag_objects), dict(self._kernel_tags))
 
     def __iter__(self) -> Iterator[str]:
@@ -178,7 +178,7 @@ def then(program: Program, method: str, *args: Any) -> Program:
 
 
 def _snapshot(value: Any) -> Any:
-    """Containers copied, so that what the caller does to them later says nothing here."""
+    """Copies containers, so later changes by the caller have no effect here."""
     if isinstance(value, dict):
         return {key: _snapshot(item) for key, item in value.items()}
     if type(value) in (list, tuple, set):
@@ -263,7 +263,7 @@ def make_function(domains: Any, instructions: Any, kernel_data: Iterable[Any] | 
     return build(Program, domains, instructions, kernel_data, said, function=True)
 
 
-# What says nothing to this compiler.
+# Options that this compiler ignores.
 _WITHOUT_MEANING = {"lang_version", "flags", "silenced_warnings", "symbol_manglers", "preamble_generators", "applied_iname_rewrites"}
 
 
@@ -359,7 +359,7 @@ def merge(programs: Iterable[Program]) -> Program:
     """
     items = list(programs)
     if not items:
-        raise LoopError("merge needs one program at least")
+        raise LoopError("merge needs at least one program")
     made = of_class(items[0], _merge(items))
     made._history = (("merge", (items,)),)
     made._tag_objects = {name: tag for item in items for name, tag in item._tag_objects.items()}
@@ -370,7 +370,7 @@ def merge(programs: Iterable[Program]) -> Program:
 def fused(kernels: list[tuple[Program, str]], suffixes: list[str], flows: list[tuple[str, int, int]]) -> Program:
     """One kernel of several; see `fuse_kernels`."""
     if not kernels:
-        raise LoopError("fuse_kernels needs one kernel at least")
+        raise LoopError("fuse_kernels needs at least one kernel")
     made = of_class(kernels[0][0], _fuse(kernels, suffixes, flows))
     made._history = (("fuse", ((kernels, suffixes, flows),)),)
     made._tag_objects = {name: tag for item, _ in kernels for name, tag in item._tag_objects.items()}

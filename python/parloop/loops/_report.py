@@ -116,7 +116,7 @@ def report(program: _LoopProgram) -> Report:
     """
     last = program._last_call()
     if last is None:
-        raise ValueError("the kernel was not called yet; call it, then ask for the report")
+        raise ValueError("the kernel has not been called; call it before requesting a report")
     seconds, sizes, device, typed = last
     seconds = max(seconds, 1e-9)
     counts = _counts(typed, sizes)

@@ -815,7 +815,7 @@ def add_padding(kernel: _P, variable: str, axis: int, elements: int) -> _P:
 
 
 def concatenate_arrays(kernel: _P, array_names: _Names, new_name: str | None = None, axis_nr: int = 0) -> _P:
-    """Puts temporaries one behind the other in one array.
+    """Places temporaries one after another in one array.
 
     >>> import parloop.loops as lp
     >>> knl = lp.make_kernel("{[i]: 0<=i<10}", ["<float64>a[i] = x[i] {id=a}", "<float64>b[i] = y[i] {id=b}", "z[i] = a[i] + b[i]"])
@@ -858,7 +858,7 @@ def fuse_kernels(
 
 
 def remove_predicates_from_insn(kernel: _P, predicates: Iterable[Any], insn_match: Any) -> _P:
-    """Takes conditions away from instructions. Who asks for it promises that they hold, or that it does no harm where they do not.
+    """Takes conditions away from instructions. The caller guarantees that they hold, or that removing them is harmless.
 
     >>> import parloop.loops as lp
     >>> knl = lp.make_kernel("{[i]: 0<=i<10}", "a[i] = 1 {id=a, if=i >= 0}")
@@ -905,7 +905,7 @@ def buffer_array(
     temporary_address_space: Any = None,
     fetch_bounding_box: bool = False,
 ) -> _P:
-    """Lets instructions use a temporary in the place of part of an array: it is filled before them, and stored behind them.
+    """Lets instructions use a temporary in the place of part of an array: it is filled before them and stored after them.
 
     Parameters
     ----------

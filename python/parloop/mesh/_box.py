@@ -74,7 +74,7 @@ def box_mesh(
     """
     sizes = tuple(counts) if isinstance(counts, (Sequence, np.ndarray)) else (counts,)
     if not 1 <= len(sizes) <= 3 or not all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) and n > 0 for n in sizes):
-        raise DataValueError(f"the counts of a box are one, two or three positive integers, not {counts!r}")
+        raise DataValueError(f"the counts of a box must be one, two or three positive integers, not {counts!r}")
     dim = len(sizes)
     chosen = DEFAULT_KINDS[dim] if kind is None else kind
     check_name("kind of cells", chosen)
@@ -82,7 +82,7 @@ def box_mesh(
         raise SetValueError(unknown("kind of cells", chosen, KINDS))
     if KINDS[chosen] != dim:
         possible = " or ".join(name for name, its in KINDS.items() if its == dim)
-        raise SetValueError(f"a box with {dim} count{'s' * (dim > 1)} has cells of kind {possible}, not {chosen}")
+        raise SetValueError(f"a box with {dim} count{'s' * (dim > 1)} can have cells of kind {possible}, not {chosen}")
     low, high = _corner(lower, "lower", dim), _corner(upper, "upper", dim)
     if not (low < high).all():
         raise DataValueError(f"the lower corner {tuple(low.tolist())} is not below the upper corner {tuple(high.tolist())}")
@@ -135,5 +135,5 @@ def _corner(given: npt.ArrayLike, which: str, dim: int) -> npt.NDArray[np.float6
     except (TypeError, ValueError):
         corner = np.full(4, np.nan)
     if corner.ndim > 1 or corner.ndim == 1 and len(corner) != dim or not np.isfinite(corner).all():
-        raise DataValueError(f"the {which} corner is a number, or one for each of {dim} axes, not {given!r}")
+        raise DataValueError(f"the {which} corner must be a number or one for each of {dim} axes, not {given!r}")
     return np.array(np.broadcast_to(corner, (dim,)))

@@ -22,7 +22,7 @@ def save(path: str | os.PathLike[str], /, **data: Dat | Global) -> None:
     """Writes data to a file by the names that are given.
 
     Numbers are in the order that sets had before they were distributed, so that any number of processes can :func:`load` them. The file is
-    written under another name and renamed when it is complete: whoever is killed meanwhile leaves the last good one. All processes that share
+    written under another name and renamed when it is complete: a process that is killed while writing leaves the previous file intact. All processes that share
     the data must call it.
 
     Parameters
@@ -47,7 +47,7 @@ def save(path: str | os.PathLike[str], /, **data: Dat | Global) -> None:
     arrays = {name: part.gather() if isinstance(part, Dat) else np.array(part.data_ro) for name, part in data.items()}
     comm = _comm(data)
     if comm.rank == 0:
-        # A name that nobody else has, in the same folder, so that it can be renamed.
+        # A unique name in the same folder, so that it can be renamed.
         unfinished = target.with_name(f".{target.name}.{os.getpid()}{target.suffix}")
         try:
             _write(unfinished, arrays)
@@ -76,7 +76,7 @@ def load(path: str | os.PathLike[str], /, **data: Dat | Global) -> None:
         if found.dtype != part.dtype:
             raise DataTypeError(f"`{name}` in {source} has numbers of type {found.dtype}, but `{part.name}` of type {part.dtype}")
         if found.shape != wanted:
-            raise DataValueError(f"`{name}` in {source} has the shape {found.shape}, but `{part.name}` has {wanted}")
+            raise DataValueError(f"`{name}` in {source} has shape {found.shape}, but `{part.name}` has {wanted}")
     for name, part in data.items():
         if isinstance(part, Global):
             part.data_wo[...] = arrays[name]
@@ -89,18 +89,18 @@ def load(path: str | os.PathLike[str], /, **data: Dat | Global) -> None:
 def _target(path: str | os.PathLike[str]) -> Path:
     target = Path(path)
     if target.suffix not in (".h5", ".npz"):
-        raise DataValueError(f"a checkpoint is a file .h5 or .npz, not {target.name}")
+        raise DataValueError(f"a checkpoint must be a .h5 or .npz file, not {target.name}")
     return target
 
 
 def _check(data: dict[str, Any]) -> None:
     if not data:
-        raise DataValueError("a checkpoint has at least one Dat or Global; give them by name, as u=u")
+        raise DataValueError("a checkpoint needs at least one Dat or Global; pass them by name, as in u=u")
     for name, part in data.items():
         if not isinstance(part, (Dat, Global)):
             raise DataTypeError(f"`{name}` is an object of type {type(part).__name__}, not a Dat or a Global")
         if isinstance(part, Dat) and not part.dataset.set.is_distributed and part.dataset.size != part.dataset.total_size:
-            raise DataValueError(f"`{name}` is on a set with ghosts whose numbers in the whole set are not known")
+            raise DataValueError(f"`{name}` is on a set with ghosts whose global numbering is unknown")
 
 
 def _comm(data: dict[str, Any]) -> Comm:
@@ -141,4 +141,4 @@ def _h5py() -> Any:
     try:
         return importlib.import_module("h5py")
     except ImportError:
-        raise MeshFileError("files .h5 need h5py, which is not installed; pip install parloop[mesh], or use a file .npz") from None
+        raise MeshFileError(".h5 files need h5py (pip install parloop[mesh]); .npz files need no package") from None

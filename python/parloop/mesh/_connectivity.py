@@ -24,7 +24,7 @@ class SideSet(NamedTuple):
 
 
 class Connectivity:
-    """Tables of cells by type, and what follows from them when it is first asked for."""
+    """Tables of cells by type, and what follows from them, computed at first use."""
 
     def __init__(self, vertices: int, tables: dict[str, Table]) -> None:
         self.vertices, self.tables = vertices, tables
@@ -154,7 +154,7 @@ class Connectivity:
         shape, part = self.shape(of), self.shape(to)
         local = parts(SHAPES[shape], part)
         if not local or SHAPES[shape].dim < SHAPES[part].dim:
-            raise MapValueError(f"there is no map from `{of}` to `{to}`: a {shape} has no {part} as a part")
+            raise MapValueError(f"there is no map from `{of}` to `{to}`: a {shape} has no {part}")
         rows = self.corners(of)[:, np.array(local)]
         found = locate(rows.reshape(-1, rows.shape[2]), self.corners(to)).reshape(rows.shape[:2])
         if (found < 0).any():

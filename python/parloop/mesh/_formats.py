@@ -49,11 +49,11 @@ def checked_fields(file: str, file_format: str | None, on_points: Arrays, on_cel
     if file_format is None:
         return on_points, on_cells
     kept, ending = KEPT.get(file_format, Kept(())), os.path.splitext(file)[1].lower()
-    what = "a file of Gmsh's" if file_format == "gmsh22" else f"{'an' if file_format == 'xdmf' else 'a'} {ending} file"
+    what = "a Gmsh file" if file_format == "gmsh22" else f"{'an' if file_format == 'xdmf' else 'a'} {ending} file"
 
     def checked(name: str, place: str, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if place not in kept.places:
-            raise DataValueError(f"field `{name}` is on {place}, which {what} cannot have; write a .vtu or .xdmf file")
+            raise DataValueError(f"field `{name}` is on {place}, which {what} does not support; write a .vtu or .xdmf file")
         if not kept.shaped or values.ndim < 3:
             values = values.reshape(len(values), -1) if values.ndim > 2 and values.size else values
             count = int(np.prod(values.shape[1:]))
@@ -61,7 +61,7 @@ def checked_fields(file: str, file_format: str | None, on_points: Arrays, on_cel
                 counts = " or ".join(filter(None, [", ".join(map(str, kept.components[:-1])), str(kept.components[-1])]))
                 raise DataValueError(f"field `{name}` has {count} components, but {what} has fields of {counts}; write a .vtu file")
         if kept.largest and values.dtype.kind in "iu" and values.size and max(int(values.max()), -int(values.min())) > kept.largest:
-            raise DataValueError(f"field `{name}` has integers beyond {kept.largest}, which {what} cannot have; write a .vtu or .xdmf file")
+            raise DataValueError(f"field `{name}` has integers beyond {kept.largest}, which {what} does not support; write a .vtu or .xdmf file")
         return values
 
     points = {name: checked(name, "points", values) for name, values in on_points.items()}

@@ -7,7 +7,7 @@ import os
 import re
 from typing import Any
 
-#: Formats whose readers ask for more at the end of a file again and again, and how they open it.
+#: Formats whose readers loop forever at the end of a file, and how they open it.
 _MODES = {"ansys": "rb", "mdpa": "rb", "ply": "rb", "nastran": "r", "off": "r", "tecplot": "r"}
 
 #: Readers that come to an end ask a few times.
@@ -77,7 +77,7 @@ def _check_tetgen(file: str) -> None:
     for ending in (".node", ".ele"):
         with open(os.path.splitext(file)[0] + ending) as opened:
             if all(not line.strip() or line.strip().startswith("#") for line in opened):
-                raise ValueError(f"the {ending} file of TetGen's has no numbers")
+                raise ValueError(f"the TetGen {ending} file has no numbers")
 
 
 def _check_wkt(file: str) -> None:
@@ -92,6 +92,6 @@ def _check_wkt(file: str) -> None:
         points = [point.split() for point in ring[1].split(",")]
         wrong = next((each for point in points for each in point if not number.fullmatch(each)), None)
         if wrong is not None:
-            raise ValueError(f"`{wrong}` is not a number that meshio reads in this format")
+            raise ValueError(f"`{wrong}` is not a number that meshio can read in this format")
         if len(points) != 4 or any(len(point) not in (3, 4) for point in points):
-            raise ValueError("a triangle has four points of three coordinates, the last of which is the first")
+            raise ValueError("a triangle needs four points of three coordinates, and the last must equal the first")

@@ -49,8 +49,8 @@ def to_scipy(mat: Any) -> Any:
 
 
 def _refuse_to_move(name: str) -> None:
-    what = f"eliminate_zeros would move the numbers of matrix `{name}`, which it shares"
-    raise DataValueError(f"{what}; use to_scipy().copy() to change what is stored")
+    what = f"eliminate_zeros would move the values of matrix `{name}`, which shares this memory"
+    raise DataValueError(f"{what}; use to_scipy().copy() to change the sparsity")
 
 
 def _array(given: Any) -> Any:
@@ -65,11 +65,11 @@ def integers(given: Any, what: str) -> Any:
     """The numbers of rows or columns that were given, one after another."""
     numbers = _array(given).ravel()
     if numbers.dtype.kind == "b":
-        raise IndexTypeError(f"{what} are given by their numbers, not by truth values; np.flatnonzero(mask) has the numbers of a mask")
+        raise IndexTypeError(f"{what} must be given by index, not by a boolean mask; use np.flatnonzero(mask)")
     if numbers.dtype.kind not in "iu" and numbers.size:
-        raise IndexTypeError(f"{what} are given by their numbers, which are integers, not {numbers.dtype}")
+        raise IndexTypeError(f"{what} must be given by integer index, not {numbers.dtype}")
     if numbers.dtype == np.uint64 and numbers.size and numbers.max() > np.iinfo(np.int64).max:
-        raise IndexValueError(f"{what} have no number {numbers.max()}")
+        raise IndexValueError(f"{what} have no index {numbers.max()}")
     return numbers.astype(np.int64)
 
 
@@ -81,9 +81,9 @@ def converted(mat: Any, given: Any) -> Any:
         with contextlib.suppress(OverflowError):
             values = values.astype(np.float64)
     if values.dtype.kind not in "biufc":
-        raise DataTypeError(f"the entries of matrix `{mat.name}` are numbers of type {to}, not {kind(given)}")
+        raise DataTypeError(f"the entries of matrix `{mat.name}` must be numbers of type {to}, not {kind(given)}")
     if values.dtype.kind == "c" and to.kind != "c":
-        raise DataTypeError(f"matrix `{mat.name}` has numbers of type {to}, not complex ones")
+        raise DataTypeError(f"matrix `{mat.name}` has type {to}, which cannot hold complex numbers")
     if to.kind in "iub" and values.dtype.kind != "b":
         low, high = (0, 1) if to.kind == "b" else (int(np.iinfo(to).min), int(np.iinfo(to).max))
         if values.dtype.kind == "f":
@@ -94,12 +94,12 @@ def converted(mat: Any, given: Any) -> Any:
             fits = np.array([inside or low <= value <= high for value in values.ravel().tolist()])
         if not fits.all():
             wrong = values.ravel()[int(np.argmin(fits.ravel()))]
-            raise DataValueError(f"matrix `{mat.name}` has numbers of type {to}, which {wrong} does not fit into")
+            raise DataValueError(f"matrix `{mat.name}` has type {to}, which cannot hold {wrong}")
     with np.errstate(over="ignore"):
         result = values.astype(to)
     if to.kind in "fc" and values.dtype.kind in "fc" and (np.isfinite(values) & ~np.isfinite(result)).any():
         wrong = values.ravel()[int(np.argmax((np.isfinite(values) & ~np.isfinite(result)).ravel()))]
-        raise DataValueError(f"matrix `{mat.name}` has numbers of type {to}, which {wrong} does not fit into")
+        raise DataValueError(f"matrix `{mat.name}` has type {to}, which cannot hold {wrong}")
     return result
 
 
@@ -109,9 +109,9 @@ def dropped(mat: Any, lgmaps: Any, unrolled: bool) -> tuple[Any, Any, Any, Any]:
     if isinstance(both, (list, tuple)) and len(both) == 1 and isinstance(both[0], tuple):
         both = both[0]
     if not isinstance(both, (list, tuple, np.ndarray)) or isinstance(both, np.ndarray) and both.ndim == 0:
-        raise MapTypeError(f"lgmaps are two lists, one for rows and one for columns, not {kind(lgmaps)}")
+        raise MapTypeError(f"lgmaps must be two lists, one for rows and one for columns, not {kind(lgmaps)}")
     if len(both) != 2:
-        raise MapValueError(f"lgmaps are two lists, one for rows and one for columns, but {len(both)} were given")
+        raise MapValueError(f"lgmaps must be two lists, one for rows and one for columns, but {len(both)} were given")
     sparsity = mat.sparsity
     sides = zip(both, (sparsity.nrows, sparsity.ncols), sparsity.block_shape, ("row", "column"), strict=True)
     rows, columns = (_negative(mat, given, (blocks, lines), side, unrolled) for given, blocks, lines, side in sides)
@@ -127,13 +127,13 @@ def _negative(mat: Any, given: Any, size: tuple[int, int], side: str, unrolled: 
     numbers = _array(getattr(given, "indices" if unrolled else "block_indices", getattr(given, "indices", given)))
     if numbers.dtype.kind not in "iu" and numbers.size or numbers.dtype.kind == "O":
         found = kind(given) if numbers.dtype.kind == "O" else numbers.dtype
-        raise MapTypeError(f"lgmaps have integers for the {side}s of matrix `{mat.name}`, not {found}")
+        raise MapTypeError(f"lgmaps must have integers for the {side}s of matrix `{mat.name}`, not {found}")
     if numbers.ndim != 1:
-        raise MapValueError(f"lgmaps are lists, but the one for the {side}s of matrix `{mat.name}` has the shape {numbers.shape}")
+        raise MapValueError(f"lgmaps must be one-dimensional, but the one for the {side}s of matrix `{mat.name}` has shape {numbers.shape}")
     (blocks, lines), what = size, side if unrolled else f"{side} of blocks"
     if numbers.size != blocks * (lines if unrolled else 1):
-        wanted = f"lgmaps have a number for each {what} of matrix `{mat.name}`, {blocks * (lines if unrolled else 1)} in all"
-        other = f"; with unroll_map=True they have one for each {side}" if not unrolled and lines > 1 and numbers.size == blocks * lines else ""
+        wanted = f"lgmaps need a number for each {what} of matrix `{mat.name}`, {blocks * (lines if unrolled else 1)} in total"
+        other = f"; with unroll_map=True they need one for each {side}" if not unrolled and lines > 1 and numbers.size == blocks * lines else ""
         raise MapValueError(f"{wanted}, but {numbers.size} were given{other}")
     negative = numbers.reshape(blocks, -1) < 0 if blocks else np.zeros((0, 1), bool)
     whole: Any = negative.all(axis=1)
@@ -152,7 +152,7 @@ def _blocks(mat: Any, rows: Any, columns: Any) -> Any:
     missing = (places == keys.size) | (keys[np.minimum(places, max(keys.size - 1, 0))] != wanted if keys.size else True)
     if np.any(missing):
         first = np.argmax(missing)
-        raise IndexValueError(f"matrix `{mat.name}` stores no block in row {rows.flat[first]} and column {columns.flat[first]}")
+        raise IndexValueError(f"matrix `{mat.name}` does not store a block in row {rows.flat[first]} and column {columns.flat[first]}")
     return places
 
 
@@ -164,7 +164,7 @@ def _rows_of(mat: Any, rows: Any) -> Any:
         if rows.superset != place:
             raise IndexValueError(f"the rows of matrix `{mat.name}` are on set `{place.name}`, but the subset is of set `{rows.superset.name}`")
         if place.total_size != sparsity.nrows:
-            raise IndexValueError(f"the subset names columns of `{place.name}`, not rows of matrix `{mat.name}`; give the numbers of the rows")
+            raise IndexValueError(f"the subset has columns of `{place.name}`, not rows of matrix `{mat.name}`; pass row numbers")
     numbers = np.unique(integers(getattr(rows, "indices", rows), f"rows of matrix `{mat.name}`"))
     _check_inside(mat, numbers, sparsity.nrows, "row")
     return numbers
@@ -193,7 +193,7 @@ def single(mat: Any, value: Any) -> Any:
     """One number in the type of a matrix; 1 where none is given."""
     number = converted(mat, 1 if value is None else value)
     if number.ndim:
-        raise DataValueError(f"the diagonal of matrix `{mat.name}` is set to one number, not to an array of the shape {number.shape}")
+        raise DataValueError(f"the diagonal of matrix `{mat.name}` must be set to one number, not to an array of shape {number.shape}")
     return number[()]
 
 
@@ -245,7 +245,7 @@ def dense_part(mat: Any, rows: Any, columns: Any, values: Any) -> Any:
     """Numbers as a table of rows and columns; a flat list has them row by row."""
     if values.shape != (rows.size, columns.size) and (values.ndim > 1 or values.size != rows.size * columns.size):
         wanted = f"{rows.size} rows and {columns.size} columns of matrix `{mat.name}`"
-        raise DataValueError(f"{wanted} need an array of the shape ({rows.size}, {columns.size}), not {values.shape}")
+        raise DataValueError(f"{wanted} need an array of shape ({rows.size}, {columns.size}), not {values.shape}")
     return values.reshape(rows.size, columns.size)
 
 

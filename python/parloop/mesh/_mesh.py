@@ -97,7 +97,7 @@ class Mesh:
         check_name("mesh", name)
         self.name = name
         if not isinstance(cells, Mapping):
-            raise MapTypeError(f"cells are a dict from cell types to tables, not an object of type {type(cells).__name__}")
+            raise MapTypeError(f"cells must be a dict from cell types to tables, not an object of type {type(cells).__name__}")
         tables = {cell_type: _check_cells(cell_type, table) for cell_type, table in cells.items()}
         x = _check_points(points, max((shape_of(cell_type).dim for cell_type in tables), default=0))
         self._sets = {"vertices": Set(len(x), "vertices")}
@@ -155,7 +155,7 @@ class Mesh:
     def _check_whole(self, what: str) -> None:
         """Refuses to make something of the whole mesh where this process has a part of it."""
         if any(made.is_distributed for made in self._sets.values()):
-            raise SetValueError(f"{what} is made of the whole mesh, but processes share it; make it before the mesh is distributed")
+            raise SetValueError(f"{what} needs the whole mesh, but the mesh is distributed; create it before distributing the mesh")
 
     def _cell_map(self, cell_type: str) -> Map:
         check_name("cell type", cell_type)
@@ -192,7 +192,7 @@ class Mesh:
         """
         begin, end = self._connectivity.resolve(of), self._connectivity.resolve(to)
         if begin == end:
-            raise MapValueError(f"a map leads from one set to another, but both are `{begin}`")
+            raise MapValueError(f"a map needs two different sets, but both are `{begin}`")
         if (begin, end) not in self._maps:
             self._check_whole(f"the map from `{begin}` to `{end}`")
             table = self._connectivity.between(begin, end)
@@ -207,7 +207,7 @@ class Mesh:
         name : str
             One of :attr:`regions`.
         on : str, optional
-            The set whose elements are asked for, by default the one that the region has elements of. On ``vertices`` these are all
+            The set whose elements are requested; by default, the set of the region. On ``vertices`` these are all
             vertices of its elements. On other sets, as ``boundary``, they are the same lines or faces there; or, for a region of
             vertices, those whose vertices are all inside.
 
@@ -234,7 +234,7 @@ class Mesh:
         if not found:
             raise DataValueError(unknown("data", name, dict.fromkeys([*self.point_data, *self.cell_data])))
         if on is None and len(found) > 1:
-            raise DataValueError(f"data `{name}` is on {', '.join(found)}; say which is meant with on=")
+            raise DataValueError(f"data `{name}` is on {', '.join(found)}; select one with on=")
         place = next(iter(found)) if on is None else self._connectivity.resolve(on)
         if place not in found:
             raise DataValueError(f"data `{name}` is on {', '.join(found)}, not on `{place}`")
@@ -243,7 +243,7 @@ class Mesh:
     def space(self, degree: int = 1) -> Space:
         """The nodes of continuous finite elements of degree 1 or 2; see :class:`Space`. The same object each time."""
         if isinstance(degree, bool) or degree not in (1, 2):
-            raise DataValueError(f"a space has degree 1 or 2, not {degree!r}")
+            raise DataValueError(f"a space must have degree 1 or 2, not {degree!r}")
         if degree not in self._spaces:
             self._check_whole(f"the space of degree {degree}")
             self._spaces[degree] = make_space(self, degree)
@@ -322,9 +322,9 @@ def _check_cells(cell_type: str, table: npt.ArrayLike) -> Table:
     if array.size == 0:
         return np.zeros((0, arity), np.int32)
     if array.dtype.kind not in "iu":
-        raise MapTypeError(f"the vertices of `{cell_type}` are integers, not numbers of type {array.dtype}")
+        raise MapTypeError(f"the vertices of `{cell_type}` must be integers, not numbers of type {array.dtype}")
     if array.ndim != 2 or array.shape[1] != arity:
-        raise MapValueError(f"a cell of type `{cell_type}` has {arity} vertices, but the table has the shape {array.shape}")
+        raise MapValueError(f"a cell of type `{cell_type}` has {arity} vertices, but the table has shape {array.shape}")
     return array
 
 
@@ -332,9 +332,9 @@ def _check_points(points: npt.ArrayLike, dim: int) -> npt.NDArray[np.float64]:
     """The coordinates without trailing columns that are zero everywhere, but at least as many as cells have dimensions."""
     given = np.asarray(points)
     if given.dtype.kind not in "iuf" and given.size:
-        raise DataValueError(f"coordinates are real numbers, not {given.dtype}")
+        raise DataValueError(f"coordinates must be real numbers, not {given.dtype}")
     if given.ndim != 2 or given.shape[1] not in (1, 2, 3):
-        raise DataValueError(f"points are rows of one, two or three coordinates, not an array of the shape {given.shape}")
+        raise DataValueError(f"points must be rows of one, two or three coordinates, not an array of shape {given.shape}")
     x = np.array(given, np.float64)
     if not np.isfinite(x).all():
         raise DataValueError(f"point {int(np.flatnonzero(~np.isfinite(x).all(axis=1))[0])} has coordinates that are not finite")
@@ -348,6 +348,6 @@ def _check_points(points: npt.ArrayLike, dim: int) -> npt.NDArray[np.float64]:
 def _make_dat(place: Set, values: npt.ArrayLike, name: str) -> Dat:
     array = np.asarray(values)
     if array.shape[:1] != (place.size,):
-        raise DataValueError(f"data `{name}` has the shape {array.shape}, but set `{place.name}` has {place.size} elements")
+        raise DataValueError(f"data `{name}` has shape {array.shape}, but set `{place.name}` has {place.size} elements")
     array = np.array(array, array.dtype.newbyteorder("="))
     return Dat(place ** array.shape[1:] if array.ndim > 1 else place, array, name=name)

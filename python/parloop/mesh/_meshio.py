@@ -41,7 +41,7 @@ def translated(verb: str, file: str) -> Iterator[None]:
         said = _plain(printed.getvalue()) if isinstance(error, SystemExit) else _plain(str(error))
         raise MeshFileError(f"cannot {verb} `{file}`: {said or type(error).__name__}") from error
     if said := _plain(printed.getvalue()):
-        warnings.warn(f"meshio, asked to {verb} `{file}`: {said}", stacklevel=4)
+        warnings.warn(f"meshio, while trying to {verb} `{file}`: {said}", stacklevel=4)
 
 
 def _plain(text: str) -> str:

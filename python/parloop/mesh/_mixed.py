@@ -33,7 +33,7 @@ class GlobalDataSet(DataSet):
 
     def __new__(cls, of: Global) -> GlobalDataSet:
         if not isinstance(of, Global):
-            raise DataSetTypeError(f"a GlobalDataSet is that of a Global, not of {kind(of)}")
+            raise DataSetTypeError(f"a GlobalDataSet needs a Global, not {kind(of)}")
         return super().__new__(cls, GLOBAL_SET, of.dim, of.name)
 
     def __repr__(self) -> str:
@@ -169,15 +169,15 @@ def _data_sets(parts: list[Any]) -> Iterable[DataSet]:
 def _with_dims(parts: list[Any], dims: Any) -> Iterable[DataSet]:
     for number, part in enumerate(parts):
         if not isinstance(part, Set):
-            why = "a DataSet, which has a dimension; leave out dims" if isinstance(part, DataSet) else f"{kind(part)}; give a Set"
+            why = "a DataSet, which has a dimension; omit dims" if isinstance(part, DataSet) else f"{kind(part)}; give a Set"
             raise DataSetTypeError(f"part {number} of a MixedDataSet with dims is {why}")
     if isinstance(dims, (int, np.integer)):
         dims = [dims] * len(parts)
     elif isinstance(dims, str) or not isinstance(dims, Iterable):
-        raise DimTypeError(f"the dims of a MixedDataSet are an integer or one dimension for each set, not {kind(dims)}")
+        raise DimTypeError(f"the dims of a MixedDataSet must be an integer or one dimension for each set, not {kind(dims)}")
     dims = list(dims)
     if len(dims) != len(parts):
-        raise SetValueError(f"a MixedDataSet of {len(parts)} sets needs {len(parts)} dims, not {len(dims)}; one integer is for all sets")
+        raise SetValueError(f"a MixedDataSet of {len(parts)} sets needs {len(parts)} dims, not {len(dims)}; one integer applies to all sets")
     return [part**dim for part, dim in zip(parts, dims)]
 
 
@@ -207,11 +207,11 @@ class MixedMap(Parts["Map | None"]):
                 raise MapTypeError(f"part {number} of a MixedMap is {kind(part)}; give a Map, or None where the part of the data is a Global")
         found = [part for part in parts if part is not None]
         if not found:
-            raise MapTypeError("a MixedMap needs at least one Map, since that says which set its elements are of")
+            raise MapTypeError("a MixedMap needs at least one Map, which determines its iteration set")
         for part in found[1:]:
             if part.iterset != found[0].iterset:
-                begins = f"`{found[0].name}` begins at `{found[0].iterset.name}`, but `{part.name}` at `{part.iterset.name}`"
-                raise MapValueError(f"the maps of a MixedMap must begin at one set: {begins}")
+                begins = f"`{found[0].name}` starts at `{found[0].iterset.name}`, but `{part.name}` at `{part.iterset.name}`"
+                raise MapValueError(f"the maps of a MixedMap must start at one set: {begins}")
         self._parts = tuple(parts)
         self._iterset: Set = found[0].iterset
 

@@ -72,7 +72,7 @@ class MixedDat(Parts["Dat | Global"]):
         for part in made[1:]:
             if part.dtype != made[0].dtype:
                 what = f"`{made[0].name}` has {made[0].dtype}, but `{part.name}` has {part.dtype}"
-                raise DataValueError(f"the parts of a MixedDat must have one type: {what}")
+                raise DataValueError(f"the parts of a MixedDat must have the same type: {what}")
         self._parts = tuple(made)
 
     def _made(self, part: Any, number: int, dtype: npt.DTypeLike | None) -> Dat | Global:
@@ -103,7 +103,7 @@ class MixedDat(Parts["Dat | Global"]):
         else:
             maps = (map if isinstance(map, MixedMap) else MixedMap(map)).split
         if len(maps) != len(self):
-            raise MapValueError(f"data of {len(self)} parts needs a MixedMap of as many maps, not of {len(maps)}")
+            raise MapValueError(f"data of {len(self)} parts needs a MixedMap with the same number of maps, not {len(maps)}")
         return Arg.mixed([_argument(part, access, via) for part, via in zip(self, maps)])
 
     @property
@@ -214,7 +214,7 @@ class MixedDat(Parts["Dat | Global"]):
             yield
 
     def freeze_halo(self, access: _Access) -> None:
-        """Puts exchanges of ghosts off; loops use the data with that access only."""
+        """Defers ghost exchanges; loops may use the data with that access only."""
         for part in self._dats():
             part.freeze_halo(access)
 
@@ -232,7 +232,7 @@ class MixedDat(Parts["Dat | Global"]):
         """Another with the same numbers. ``mixed.copy(other)`` is `copy_to` by its older name."""
         if other is None:
             return MixedDat(self)
-        warnings.warn("copy(other) is called copy_to(other); copy() makes another with the same numbers", DeprecationWarning, stacklevel=2)
+        warnings.warn("copy() takes no arguments and returns a copy; use copy_to(other) to copy into existing data", DeprecationWarning, stacklevel=2)
         self.copy_to(other)
         return None
 
@@ -241,7 +241,7 @@ class MixedDat(Parts["Dat | Global"]):
         targets = self._matching(other)
         for number, (part, to) in enumerate(zip(self, targets)):
             if any(_overlaps(to, before) and part is not mine for before, mine in zip(targets[:number], self)):
-                raise DataValueError(f"`{to.name}` is two parts of what is copied to, and cannot have the numbers of both")
+                raise DataValueError(f"`{to.name}` appears twice among the destinations, but cannot hold the values of both")
             if not _is_alike(part, to):
                 trial: Any = self._copied(to) if isinstance(to, (Dat, Global)) else to
                 part.copy_to(trial)
@@ -297,13 +297,13 @@ class MixedDat(Parts["Dat | Global"]):
         """The parts of another that stand beside these."""
         parts = list(other) if isinstance(other, (MixedDat, list, tuple)) else None
         if parts is None:
-            raise DataValueError(f"data of {len(self)} parts is needed, not {kind(other)}; give a MixedDat")
+            raise DataValueError(f"expected data of {len(self)} parts, not {kind(other)}; pass a MixedDat")
         if len(parts) != len(self):
-            raise DataValueError(f"data of {len(self)} parts is needed, not of {len(parts)}")
+            raise DataValueError(f"expected data of {len(self)} parts, not {len(parts)}")
         for number, (part, theirs) in enumerate(zip(self, parts)):
             if isinstance(part, Global) != isinstance(theirs, Global):
                 mine, found = ("a Global", kind(theirs)) if isinstance(part, Global) else (f"on `{part.dataset.set.name}`", kind(theirs))
-                raise DataValueError(f"part {number} is {mine}, but stands beside {found}")
+                raise DataValueError(f"part {number} is {mine}, but its counterpart is {found}")
         return parts
 
     def _beside(self, other: Any) -> Sequence[Any] | None:
@@ -421,5 +421,5 @@ def _argument(part: Dat | Global, access: _Access, via: Map | None) -> Arg:
     if not isinstance(part, Global):
         return Dat.__call__(part, access, via)
     if via is not None:
-        raise MapValueError(f"part `{part.name}` is a Global, which is the same for all elements; put None in place of map `{via.name}`")
+        raise MapValueError(f"part `{part.name}` is a Global, which is the same for all elements; use None instead of map `{via.name}`")
     return Global.__call__(part, access)

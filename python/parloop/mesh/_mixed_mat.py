@@ -29,7 +29,7 @@ from ._parts import kind
 from ._petsc import nest
 
 Side = MixedDataSet | DataSet
-#: The maps of rows and columns of a block, and behind them the regions of an extruded set, if they are said.
+#: The maps of rows and columns of a block, followed by the regions of an extruded set, if given.
 Entry = tuple[Any, ...]
 Maps = MixedMap | Map | Sequence["Map | None"] | None
 
@@ -42,14 +42,14 @@ def _side(given: Any) -> Side:
         return given**1
     if isinstance(given, (MixedSet, list, tuple)):
         return MixedDataSet(given)
-    raise DataSetTypeError(f"a MixedSparsity is between two data sets, not {kind(given)}; give a MixedDataSet or a DataSet")
+    raise DataSetTypeError(f"a MixedSparsity needs two data sets, not {kind(given)}; give a MixedDataSet or a DataSet")
 
 
 def _sides(given: Any) -> tuple[Side, Side]:
     if not isinstance(given, (list, tuple)):
         return (_side(given),) * 2
     if len(given) != 2:
-        raise DataSetTypeError(f"a MixedSparsity is between two data sets, but {len(given)} were given")
+        raise DataSetTypeError(f"a MixedSparsity needs two data sets, but {len(given)} were given")
     return _side(given[0]), _side(given[1])
 
 
@@ -60,7 +60,7 @@ def maps_of(given: Maps, side: Side) -> tuple[Map | None, ...]:
     else:
         parts = (given if isinstance(given, MixedMap) else MixedMap(given)).split
     if len(parts) != len(side):
-        raise MapValueError(f"a side of {len(side)} parts needs as many maps, not {len(parts)}")
+        raise MapValueError(f"a side of {len(side)} parts needs {len(side)} maps, not {len(parts)}")
     return parts
 
 
@@ -83,7 +83,7 @@ def through_sets(rows: Sequence[Map | None], columns: Sequence[Map | None]) -> t
     """The maps, with one to the set of Globals where there was none."""
     found = next((map_ for map_ in (*rows, *columns) if map_ is not None), None)
     if found is None:
-        raise MapValueError("a matrix argument needs at least one Map, since that says which set its elements are of")
+        raise MapValueError("a matrix argument needs at least one Map, which determines its iteration set")
 
     def filled(maps: Sequence[Map | None]) -> list[Map]:
         return [_to_global(found.iterset) if map_ is None else map_ for map_ in maps]
@@ -97,7 +97,7 @@ def _by_block(maps: Any, rows: Side, columns: Side) -> dict[tuple[int, int], lis
     if isinstance(maps, Mapping):
         for place, given in maps.items():
             if place not in entries:
-                raise MapValueError(f"maps are given for block {place}, but there are {len(rows)} × {len(columns)} blocks")
+                raise MapValueError(f"maps were given for block {place}, but there are {len(rows)} × {len(columns)} blocks")
             for entry in given:
                 row, column, *regions = _entry(entry)
                 if row is None and column is None:
@@ -118,9 +118,9 @@ def _by_block(maps: Any, rows: Side, columns: Side) -> dict[tuple[int, int], lis
 
 
 def _entry(given: Any) -> tuple[Any, ...]:
-    """Maps for rows and columns, and behind them the regions, if they are said."""
+    """Maps for rows and columns, followed by the regions, if given."""
     if not isinstance(given, (list, tuple)) or len(given) not in (2, 3):
-        raise MapTypeError(f"maps of a MixedSparsity come in pairs for rows and columns, not as {kind(given)}")
+        raise MapTypeError(f"maps of a MixedSparsity must be pairs for rows and columns, not {kind(given)}")
     return (*_pair(given[:2]), *(regions for regions in given[2:] if regions is not None))
 
 
@@ -129,7 +129,7 @@ def _pair(given: Any) -> tuple[Any, Any]:
         raise MapTypeError(f"a matrix argument needs two maps, for rows and columns, not {kind(given)}")
     for map_ in given:
         if not (map_ is None or isinstance(map_, (Map, MixedMap, list, tuple))):
-            raise MapTypeError(f"a Map or a MixedMap is needed, not {kind(map_)}")
+            raise MapTypeError(f"expected a Map or a MixedMap, not {kind(map_)}")
     return given[0], given[1]
 
 
@@ -343,7 +343,7 @@ class MixedMat:
 
     @property
     def values(self) -> npt.NDArray[Any]:
-        """All numbers, zeros and all, as a dense array of the host."""
+        """All values, including zeros, as a dense host array."""
         return np.block([[block.values for block in row] for row in self._blocks])
 
     def to_scipy(self) -> Any:
@@ -371,7 +371,7 @@ class MixedMat:
             parts = [i for i, dataset in enumerate(self._sparsity.dsets[0]) if dataset.set == rows.superset]
             if len(parts) != 1:
                 what = f"{len(parts)} parts of the rows of `{self.name}` are on the set `{rows.superset.name}` of the subset"
-                raise IndexValueError(f"{what}; give the numbers of the rows, counted through all parts")
+                raise IndexValueError(f"{what}; pass row numbers counted over all parts")
             return [rows.indices if i == parts[0] else np.zeros(0, np.int64) for i in range(len(sizes))]
         numbers = np.unique(integers(rows, f"rows of matrix `{self.name}`"))
         outside = numbers[(numbers < 0) | (numbers >= sum(sizes))]
@@ -383,11 +383,11 @@ class MixedMat:
     def _diagonal(self, part: int) -> Mat:
         if part >= len(self._blocks[0]):
             rows, columns = self._sparsity.shape
-            raise IndexValueError(f"matrix `{self.name}` has {rows} × {columns} parts, so that the rows of part {part} have no diagonal")
+            raise IndexValueError(f"matrix `{self.name}` has {rows} × {columns} parts, so the rows of part {part} have no diagonal")
         return self._blocks[part][part]
 
     def zero_rows(self, rows: Any, diag_val: complex = 1.0, idx: int | None = None) -> None:
-        """Sets some rows of blocks to zero, but for their diagonal. `rows` are numbers through all parts, or a Subset of the set of one."""
+        """Sets some rows of blocks to zero, except their diagonal. `rows` are numbers through all parts, or a Subset of the set of one."""
         changes: list[Change] = []
         idx = None if idx is None else operator.index(idx)
         for part, numbers in enumerate(self._rows_of_parts(rows)):
@@ -411,11 +411,11 @@ class MixedMat:
         _make([checked_diagonal(self._diagonal(part), numbers, value, idx, adds) for part, numbers in parts if numbers.size])
 
     def addto_values(self, rows: Any, cols: Any, values: Any) -> None:
-        """Adds a dense part to these rows and columns of the whole; negative ones are left out. Every entry must be stored."""
+        """Adds a dense part to these rows and columns of the whole; negative ones are ignored. Every entry must be stored."""
         _make([checked_put(*block, True) for block in self._cut(rows, cols, values)])
 
     def set_values(self, rows: Any, cols: Any, values: Any) -> None:
-        """Sets these rows and columns of the whole to a dense part; negative ones are left out. Every entry must be stored."""
+        """Sets these rows and columns of the whole to a dense part; negative ones are ignored. Every entry must be stored."""
         _make([checked_put(*block, False) for block in self._cut(rows, cols, values)])
 
     def _cut(self, rows: Any, cols: Any, values: Any) -> Iterator[tuple[Mat, Any, Any, Any]]:
@@ -435,19 +435,19 @@ class MixedMat:
                     yield block, rows[here] - row_ends[i], cols[there] - col_ends[j], values[np.ix_(here, there)]
 
     def mult(self, x: MixedDat | Dat, y: MixedDat | Dat | None = None, transposed: bool = False) -> Any:
-        """``y = A x`` on the current context, or with `transposed` ``y = Aᵀ x``; `y` is made when it is not given."""
+        """``y = A x`` on the current context, or with `transposed` ``y = Aᵀ x``; `y` is created if not given."""
         sides = self._sparsity.dsets
         (to, of), grid = (sides[::-1], list(zip(*self._blocks))) if transposed else (sides, [list(row) for row in self._blocks])
         if y is None:
             y = self._product(to)
         xs, ys = vectors(x, len(grid[0])), vectors(y, len(grid))
         if any(_overlaps(mine, theirs) for mine in ys for theirs in xs):
-            raise DataValueError(f"the product with matrix `{self.name}` cannot be put where the factor is; give another y")
+            raise DataValueError(f"the product with matrix `{self.name}` cannot overwrite the factor; pass a different y")
         for number, part in enumerate(ys):
             if any(_overlaps(part, block) for block in self):
-                raise DataValueError(f"the product with matrix `{self.name}` cannot be put where the matrix is; give another y than `{part.name}`")
+                raise DataValueError(f"the product with matrix `{self.name}` cannot overwrite the matrix; pass a y other than `{part.name}`")
             if any(_overlaps(part, earlier) for earlier in ys[:number]):
-                raise DataValueError(f"the product with matrix `{self.name}` needs a place for each part, but `{part.name}` is two parts of y")
+                raise DataValueError(f"the product with matrix `{self.name}` needs separate memory for each part, but `{part.name}` appears twice in y")
         # All parts are checked before the first is written.
         self._check_vectors(xs, of)
         self._check_vectors(ys, to)

@@ -14,7 +14,7 @@ Value = TypeVar("Value")
 def check_name(what: str, name: object) -> None:
     """Refuse names that are not text."""
     if not isinstance(name, str):
-        raise NameTypeError(f"the name of a {what} is text, not an object of type {type(name).__name__}")
+        raise NameTypeError(f"the name of a {what} must be a string, not an object of type {type(name).__name__}")
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
@@ -26,7 +26,7 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
 
 
 class Named(Mapping[str, Value]):
-    """A read-only mapping that finds values when they are first asked for."""
+    """A read-only mapping that computes values at first use."""
 
     def __init__(self, names: Callable[[], Iterable[str]], find: Callable[[str], Value]) -> None:
         self._names, self._find = names, find

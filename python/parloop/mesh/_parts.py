@@ -11,7 +11,7 @@ Part = TypeVar("Part")
 def listed(parts: Any, what: str, error: type[Exception]) -> list[Any]:
     """The parts that were given, of which there is at least one."""
     if isinstance(parts, (str, bytes)) or not isinstance(parts, Iterable):
-        raise error(f"{what} is made of several parts, not of {kind(parts)}; give a list of them")
+        raise error(f"{what} needs several parts, not {kind(parts)}; pass a list")
     found = list(parts)
     if not found:
         raise error(f"{what} needs at least one part; the list is empty")

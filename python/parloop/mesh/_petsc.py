@@ -46,7 +46,7 @@ def _check_type(of: Any) -> Any:
     module = petsc()
     if of.dtype != module.ScalarType:
         wanted = np.dtype(module.ScalarType).name
-        raise DataTypeError(f"PETSc is built for numbers of type {wanted}, but `{of.name}` has {of.dtype.name}; make data of that type")
+        raise DataTypeError(f"PETSc is built for numbers of type {wanted}, but `{of.name}` has type {of.dtype.name}; use data of that type")
     return module
 
 
@@ -71,7 +71,7 @@ def vector(dat: Any, access: str, counts_changes: bool = False) -> Iterator[Any]
     try:
         yield made
     finally:
-        # PETSc counts it as writing when `array` is asked for.
+        # PETSc counts an access to `array` as a write.
         is_changed = _is_changed(made, before) and (known is None or values.tobytes() != known)
         if (is_changed or not made) and (access == "ro" or counts_changes):
             # What was written is there, also where the block raises, and other copies of it are old.
@@ -87,7 +87,7 @@ def _is_changed(made: Any, before: int) -> bool:
 
 
 def _written(names: str) -> DataValueError:
-    return DataValueError(f"a vector of {names} that is only read was written; use vec to write")
+    return DataValueError(f"a read-only vector of {names} was written to; use vec to write")
 
 
 def _writable(values: Any, is_held: bool = True) -> Any:
@@ -124,7 +124,7 @@ def mixed_vector(mixed: Any, access: str) -> Iterator[Any]:
 
 
 class _Handle:
-    """A matrix of PETSc's for one of ours.
+    """A PETSc matrix for a Parloop matrix.
 
     PETSc's has the memory of ours, and ours has no place for PETSc's, so that neither can simply own the other: both would live for ever. This lives
     as long as our matrix, and keeps that alive while anybody else, in Python or in PETSc, has PETSc's.
@@ -134,7 +134,7 @@ class _Handle:
         self.made = made
         #: What tells whether PETSc's matrix is still as it was made.
         self.parts: Any = None
-        #: Our matrix, while somebody may use PETSc's.
+        #: Our matrix, while the PETSc matrix may be in use.
         self.held: Any = None
         self._given: Any = lambda: None
 
@@ -160,7 +160,7 @@ class _Handle:
 
 
 def _sweep() -> None:
-    """Lets go of matrices of ours whose handles nobody has any more."""
+    """Releases Parloop matrices whose handles are no longer referenced."""
     for kept in list(_HANDLES.values()):
         if not kept.is_used():
             kept.held = None
@@ -192,19 +192,19 @@ def _begin() -> None:
 
 
 def _forget(mat: Any, name: str, found: str) -> DataValueError:
-    """The error for a matrix of PETSc's that is no longer that of ours, which gets another one when it is asked for again."""
+    """The error for a PETSc matrix that no longer matches ours; the next request creates another one."""
     # It may still have some of the memory.
     _HANDLES.pop(mat).made.setAttr("parloop", mat)
     return DataValueError(
-        f"the handle of {name} was asked for, but {found}, as `axpy` with another structure and `transpose` and `convert` in place do: what PETSc changed "
-        f"since is not in {name}; use `axpy` with structure=SAME_NONZERO_PATTERN, and a matrix for the result of `transpose` and `convert`, and ask again "
-        f"for a new handle of what {name} has"
+        f"the handle of {name} was requested, but {found}, as `axpy` with another structure and `transpose` and `convert` in place do: later "
+        f"changes by PETSc are not in {name}; use `axpy` with structure=SAME_NONZERO_PATTERN, pass a separate matrix for the result of `transpose` and "
+        f"`convert`, and request the handle again to get the values of {name}"
     )
 
 
 def nest(mat: Any) -> Any:
     """The nest of the matrices of PETSc's of the blocks of a MixedMat."""
-    # PETSc looks at the state of each block by itself, so that all are asked for.
+    # PETSc checks the state of each block separately, so all are queried.
     blocks: list[list[Any]] = []
     wrong: list[DataValueError] = []
     for row in mat.blocks:
@@ -221,7 +221,7 @@ def nest(mat: Any) -> Any:
     addresses = [[block.handle for block in row] for row in blocks]
     kept = _HANDLES.get(mat)
     if kept is not None and _addresses(kept.made) != kept.parts:
-        raise _forget(mat, f"`{mat.name}`", "PETSc gave its nest other blocks or another type")
+        raise _forget(mat, f"`{mat.name}`", "PETSc changed the blocks or the type of its nest")
     if kept is None or kept.parts != addresses:
         kept = _HANDLES[mat] = _Handle(petsc().Mat().createNest(blocks, comm=petsc().COMM_SELF))
         kept.parts = addresses
@@ -247,7 +247,7 @@ def handle(mat: Any) -> Any:
     if kept is None:
         kept = _HANDLES[mat] = _Handle(_single(module, mat, values) if is_single else _blocked(module, mat))
     elif not (_is_over(kept.made, mat.sparsity, values) if is_single else kept.made.getType() == "python"):
-        raise _forget(mat, f"`{mat.name}`", "PETSc gave its matrix other memory or another pattern")
+        raise _forget(mat, f"`{mat.name}`", "PETSc changed the memory or the sparsity of its matrix")
     return kept.give(mat)
 
 

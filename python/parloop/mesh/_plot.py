@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def _values(dat: _Dat, component: int | None) -> Any:
     values = dat.data_ro_with_halos.reshape(dat.shape[0], -1)
     if component is None and dat.cdim > 1:
-        raise DataValueError(f"`{dat.name}` has {dat.cdim} numbers for each element; say which with component=")
+        raise DataValueError(f"`{dat.name}` has {dat.cdim} numbers for each element; select one with component=")
     if component is not None and component >= dat.cdim:
         raise DataValueError(f"`{dat.name}` has no component {component}; each element has {dat.cdim}")
     return values[:, component or 0]
@@ -27,7 +27,7 @@ def plot(dat: _Dat, coordinates: _Dat, map: _Map, ax: Any, component: int | None
     nodes, cells = map.toset, map.iterset
     check_whole(nodes, "a picture")
     if coordinates.dataset.set is not nodes or coordinates.cdim != 2:
-        raise MapValueError(f"the coordinates must be two numbers on each element of `{nodes.name}`, to which the map leads")
+        raise MapValueError(f"the coordinates must be two numbers on each element of `{nodes.name}`, the target set of the map")
     if map.arity not in (3, 4):
         raise MapValueError(f"only triangles and quadrilaterals can be drawn, but map `{map.name}` has arity {map.arity}")
     if dat.dataset.set is not nodes and dat.dataset.set is not cells:

@@ -49,7 +49,7 @@ def distribute(
 
     Notes
     -----
-    Where there are several processes, an exception that nobody catches ends all of them, after its message and the rank are printed; with
+    With several processes, an uncaught exception aborts all of them, after its message and the rank are printed; with
     ``PARLOOP_MPI_ERRORS=return`` it does not.
 
     Examples
@@ -68,7 +68,7 @@ def distribute(
 def check_whole(set: Set, what: str) -> None:
     """Refuses something that needs all elements of a set, where processes share it."""
     if set.is_distributed:
-        raise SetValueError(f"{what} needs all of set `{set.name}`, which processes share; use what gather() gives")
+        raise SetValueError(f"{what} needs all of set `{set.name}`, which is distributed; use the result of gather()")
 
 
 def end_all_when_one_raises(comm: Comm) -> None:
@@ -79,7 +79,7 @@ def end_all_when_one_raises(comm: Comm) -> None:
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         before(kind, error, trace)
-        print(f"rank {comm.rank} of {comm.size} raised {kind.__name__} and ends all", file=sys.stderr, flush=True)
+        print(f"rank {comm.rank} of {comm.size} raised {kind.__name__}; all ranks are aborted", file=sys.stderr, flush=True)
         sys.stdout.flush()
         comm.abort(1)
 

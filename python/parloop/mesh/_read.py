@@ -61,10 +61,10 @@ def read_mesh(path: str | os.PathLike[str], file_format: str | None = None) -> M
     try:
         file = os.fsdecode(path)
     except TypeError:
-        raise MeshFileError(f"the path of a mesh is text, not an object of type {type(path).__name__}") from None
+        raise MeshFileError(f"the path of a mesh must be a string, not an object of type {type(path).__name__}") from None
     meshio = require("meshio", "reading a mesh")
     if not os.path.isfile(file):
-        raise MeshFileError(f"cannot read `{file}`: there is no such file")
+        raise MeshFileError(f"cannot read `{file}`: no such file")
     with translated("read", file):
         _check_vtu(file)
         found = read(meshio, file, file_format)

@@ -20,7 +20,7 @@ def check_regions(given: Mapping[str, Mapping[str, npt.ArrayLike]], connectivity
     for name, elements in given.items():
         check_name("region", name)
         if not isinstance(elements, Mapping):
-            raise IndexTypeError(f"region `{name}` is a dict from sets to elements, not an object of type {type(elements).__name__}")
+            raise IndexTypeError(f"region `{name}` must be a dict from sets to elements, not an object of type {type(elements).__name__}")
         regions[name] = {}
         for place, indices in elements.items():
             check_name("set", place)
@@ -28,7 +28,7 @@ def check_regions(given: Mapping[str, Mapping[str, npt.ArrayLike]], connectivity
                 raise SetValueError(f"region `{name}`: {unknown('set', place, places)}")
             array = np.asarray(indices).ravel()
             if array.dtype.kind not in "iu" and array.size:
-                raise IndexTypeError(f"elements of region `{name}` are integers, not {array.dtype}")
+                raise IndexTypeError(f"elements of region `{name}` must be integers, not {array.dtype}")
             array, size = np.unique(array.astype(np.int64)), connectivity.size(place)
             if array.size and (array[0] < 0 or array[-1] >= size):
                 wrong = array[0] if array[0] < 0 else array[-1]
@@ -75,8 +75,8 @@ class RegionTable:
         if len(places) == 1:
             return places[0]
         if not places:
-            raise SetValueError(f"region `{name}` is empty; say of which set it is a part with on=")
-        raise SetValueError(f"region `{name}` has elements of {', '.join(places)}; say which are meant with on=")
+            raise SetValueError(f"region `{name}` is empty; give its set with on=")
+        raise SetValueError(f"region `{name}` has elements of {', '.join(places)}; select one with on=")
 
     def elements(self, name: str, on: str) -> Ints:
         """The elements of a set that belong to a region; the name of the set is resolved."""

@@ -1,4 +1,4 @@
-"""How a loop runs: the plan, its alternatives with their times, and its share of what memory gives."""
+"""How a loop runs: the plan, its alternatives with their times, and its share of the memory bandwidth."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ class LoopReport(NamedTuple):
         if self.seconds is None:
             speed = "not timed yet"
         elif self.bandwidth_share is None:
-            speed = f"{time} a run, {rate}: more than memory gives, so the data stays in caches"
+            speed = f"{time} a run, {rate}: above the memory bandwidth, so the data fits in cache"
         else:
-            speed = f"{time} a run, {rate}, {self.bandwidth_share:.0%} of what memory gives"
+            speed = f"{time} a run, {rate}, {self.bandwidth_share:.0%} of the memory bandwidth"
         lines = [
             f"loop {self.kernel} over {self.set} ({self.elements} elements) on {self.device}: {self.runs} runs",
             f"  {speed} (at least {self.bytes} bytes)",

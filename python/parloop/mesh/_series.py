@@ -41,16 +41,16 @@ class TimeSeries:
 
     def __init__(self, path: str | os.PathLike[str], mesh: Mesh) -> None:
         if not isinstance(mesh, Mesh):
-            raise DataTypeError(f"a time series is of a Mesh, not of {kind(mesh)}")
+            raise DataTypeError(f"a time series needs a Mesh, not {kind(mesh)}")
         try:
             self.path, self.mesh = os.fsdecode(path), mesh
         except TypeError:
-            raise MeshFileError(f"the path of a time series is text, not {kind(path)}") from None
+            raise MeshFileError(f"the path of a time series must be a string, not {kind(path)}") from None
         # Other folders may be the current one later.
         self._file = os.path.abspath(self.path)
         stem, ending = os.path.splitext(self._file)
         if ending.lower() != ".xdmf":
-            raise MeshFileError(f"a time series ends in .xdmf, not in {ending or 'nothing'}: `{self.path}`")
+            raise MeshFileError(f"the path of a time series must end in .xdmf, not in {ending or 'nothing'}: `{self.path}`")
         meshio, h5py = require("meshio", "a time series"), require("h5py", "a time series")
         self._maps = {name: mesh.maps[name] for name in mesh._connectivity.cell_types}
         self._writer: Any = None
@@ -79,7 +79,7 @@ class TimeSeries:
         except (TypeError, ValueError):
             now = math.nan
         if not math.isfinite(now):
-            raise DataValueError(f"a time is a finite number, not {time!r}")
+            raise DataValueError(f"a time must be a finite number, not {time!r}")
         on_points, on_cells = checked_fields(self.path, "xdmf", *split_fields(self.mesh.coordinates, self._maps, fields))
         steps, numbers = len(self._writer.collection), self._writer.data_counter
         with translated("write", self.path):

@@ -42,7 +42,7 @@ class Space:
     map : Map
         From cells to their nodes, in VTK's order: corners, then edges, then quadrilateral faces, then the centre.
     coordinates : Dat
-        Where the nodes are. Nodes between vertices follow when the mesh was moved: each time this is asked for, it is the same Dat, with
+        Where the nodes are. Nodes between vertices follow when the mesh was moved: each access returns the same Dat, with
         new numbers if those of ``mesh.coordinates`` are others.
 
     Notes
@@ -168,7 +168,7 @@ def make_space(mesh: Mesh, degree: int) -> Space:
             return Space(mesh, degree, mesh.vertices, mesh.maps[cell_type], np.arange(mesh.vertices.size))
         return _packed(mesh, degree, table)
     if degree == 2 and cell_type != shape:
-        raise DataValueError(f"cells of type {cell_type} lack nodes of degree 2; {SECOND_ORDER[shape]} has all of them")
+        raise DataValueError(f"cells of type {cell_type} do not have all nodes of degree 2; use {SECOND_ORDER[shape]}")
     table = connectivity.corners(cell_type).astype(np.int64)
     if degree == 1:
         return _packed(mesh, degree, table)

@@ -32,11 +32,11 @@ def to_cupy(mat: Any) -> Any:
     """A ``csr_matrix`` of CuPy's over the numbers on the current context."""
     if mat.sparsity.block_shape != (1, 1):
         height, width = mat.sparsity.block_shape
-        raise DataValueError(f"CuPy has no matrices of blocks, but those of `{mat.name}` are {height} × {width}; use to_torch or to_scipy")
+        raise DataValueError(f"CuPy does not support block matrices, but the blocks of `{mat.name}` are {height} × {width}; use to_torch or to_scipy")
     numbers = _numbers_on_context(mat)
     if numbers.context.device.kind != "cuda":
         where = numbers.context.device.name
-        raise DataValueError(f"CuPy has its numbers on CUDA, but those of `{mat.name}` are on {where}; use it inside of `with pl.Context(\"cuda\"):`")
+        raise DataValueError(f"CuPy needs data on CUDA, but `{mat.name}` is on {where}; use it inside `with pl.Context(\"cuda\"):`")
     cupy, sparse = _library("cupy", "cupy-cuda12x"), _library("cupyx.scipy.sparse", "cupy-cuda12x")
     rows, columns = _indices(mat, "cupy", numbers.context.device.name, cupy.asarray)
     return sparse.csr_matrix((cupy.asarray(numbers), columns, rows), shape=mat.shape, copy=False)
@@ -47,7 +47,7 @@ def to_torch(mat: Any) -> Any:
     numbers = _numbers_on_context(mat)
     device = numbers.context.device
     if device.kind == "opencl":
-        raise DataValueError(f"PyTorch has no numbers on OpenCL, where those of `{mat.name}` are; use it inside of `with pl.Context(\"cpu\"):`")
+        raise DataValueError(f"PyTorch does not support OpenCL, where `{mat.name}` is; use it inside `with pl.Context(\"cpu\"):`")
     torch = _library("torch", "torch")
     values = torch.from_dlpack(numbers)
     rows, columns = _indices(mat, "torch", device.name, lambda part: torch.tensor(part, device=values.device))

@@ -58,7 +58,7 @@ def write_cells(path: str | os.PathLike[str], coordinates: Dat, maps: Mapping[st
         return
     if is_index:
         reserved = ", ".join(sorted(_RESERVED))
-        raise DataValueError(f"a .pvtu file has cells of one type ({', '.join(_VTK)}), and no fields named {reserved}; found cells {', '.join(maps)}")
+        raise DataValueError(f"a .pvtu file can have cells of one type ({', '.join(_VTK)}) and no fields named {reserved}; found cells {', '.join(maps)}")
     meshio = require("meshio", f"writing `{file}`")
     file_format = format_of(meshio, file)
     on_points, on_cells = checked_fields(file, file_format, on_points, on_cells)
@@ -84,12 +84,12 @@ def split_fields(coordinates: Dat, maps: Mapping[str, Map], fields: Mapping[str,
         dats = list(given) if isinstance(given, (list, tuple)) else [given]
         for dat in dats:
             if not isinstance(dat, Dat):
-                raise DatTypeError(f"field `{name}` is a Dat, or a list of Dats on cells, not an object of type {type(dat).__name__}")
+                raise DatTypeError(f"field `{name}` must be a Dat or a list of Dats on cells, not an object of type {type(dat).__name__}")
             if dat.dtype.kind == "c":
-                raise DataTypeError(f"field `{name}` is {dat.dtype}, which a file cannot have; write its parts")
+                raise DataTypeError(f"field `{name}` has type {dat.dtype}, which a file cannot hold; write its real and imaginary parts")
             if dat.dtype.kind not in "iuf" or dat.dtype == np.float16:
                 other = "float32" if dat.dtype.kind == "f" else "integers"
-                raise DataTypeError(f"field `{name}` is {dat.dtype}, which a file cannot have; write it as {other}")
+                raise DataTypeError(f"field `{name}` has type {dat.dtype}, which a file cannot hold; write it as {other}")
         if len(dats) == 1 and dats[0].dataset.set is points:
             on_points[name] = dats[0].data_ro
             continue
@@ -124,7 +124,7 @@ def _write_gmsh(mesh: Mesh, file: str, fields: Mapping[str, Any]) -> None:
     for region, parts in mesh._regions.parts.items():
         dims = sorted({0 if place == "vertices" else shape_of(place).dim for place in parts})
         if len(dims) > 1:
-            raise DataValueError(f"a group of Gmsh has one dimension, but region `{region}` has elements of {', '.join(parts)}")
+            raise DataValueError(f"a Gmsh group has one dimension, but region `{region}` has elements of {', '.join(parts)}")
         for place, ids in parts.items():
             groups[region] = np.array([len(groups) + 1 if region not in groups else groups[region][0], dims[0]])
             if place == "vertices":
@@ -133,7 +133,7 @@ def _write_gmsh(mesh: Mesh, file: str, fields: Mapping[str, Any]) -> None:
             taken = tags[place][ids]
             if taken.any():
                 other = next(name for name, group in groups.items() if group[0] == taken[taken > 0][0])
-                raise DataValueError(f"a cell of Gmsh's format has one group, but regions `{other}` and `{region}` share elements of {place}")
+                raise DataValueError(f"a cell in the Gmsh format has one group, but regions `{other}` and `{region}` share elements of {place}")
             tags[place][ids] = groups[region][0]
     blocks = [(name, table, tags[name]) for name, table in tables.items()]
     blocks += [("vertex", ids[:, None], np.full(len(ids), tag, np.int32)) for tag, ids in points]

@@ -22,7 +22,7 @@ def split_shape(shape: Any) -> tuple[tuple[int | None, ...], tuple[int, ...]]:
     for axis, dim in enumerate(shape if isinstance(shape, tuple) else (shape,)):
         if isinstance(dim, slice):
             if dim.step is not None:
-                raise TypeError(f"a dimension is n, :, or n:place in the order, not {dim}")
+                raise TypeError(f"a dimension must be n, :, or n:position in the order, not {dim}")
             dims.append(None if dim.start is None else int(dim.start))
             order.append(axis if dim.stop is None else int(dim.stop))
         else:
@@ -37,7 +37,7 @@ _classes: dict[tuple[int, tuple[int | None, ...], tuple[int, ...]], weakref.ref[
 
 
 def array_class(item: Any, shape: Any) -> type[Array]:
-    """The class of arrays of `item` with this shape; the same class whenever it is asked for."""
+    """The class of arrays of `item` with this shape; repeated calls return the same class."""
     return array_class_in_order(item, *split_shape(shape))
 
 

@@ -61,7 +61,7 @@ def sort_classes(classes: Iterable[Any]) -> list[Any]:
         first = by_name.setdefault(cls.__name__, cls)
         if first is not cls and first._type != cls._type:
             raise ValueError(
-                f"two classes with different bytes are named {cls.__name__}; kernels know classes by name, so give one of them another "
+                f"two classes with different layouts are named {cls.__name__}; kernels identify classes by name, so rename one of them "
                 f"(for arrays: `class Other({cls.__name__}): pass`)"
             )
         by_name[cls.__name__] = cls

@@ -30,9 +30,9 @@ class LinkedArray(np.ndarray[Any, Any]):
     def from_array(cls, a: Any, mode: str | None = None, container: Any = None, container_setitem_name: str | None = None) -> Any:
         """A linked view of `a`: of a NumPy array, or of an `Array` on a device."""
         if len(a.shape) != 1:
-            raise ValueError(f"a linked array has one axis, not {len(a.shape)}")
+            raise ValueError(f"a linked array must have one axis, not {len(a.shape)}")
         if mode not in (None, "readonly", "setitem_from_container"):
-            raise ValueError(f'mode is None, "readonly" or "setitem_from_container", not {mode!r}')
+            raise ValueError(f'mode must be None, "readonly" or "setitem_from_container", not {mode!r}')
         if not isinstance(a, np.ndarray):
             return LinkedDeviceArray(a, mode, container, container_setitem_name)
         new = a.view(cls)

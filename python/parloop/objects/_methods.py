@@ -46,7 +46,7 @@ class CFunction:
         n_threads: Any = None,
     ) -> None:
         if (source is not None) + (header is not None) + (body is not None and header is None) != 1:
-            raise TypeError("a C function is given by its source, by a header (with a body or without), or by a body")
+            raise TypeError("a C function needs its source, a header (with or without a body), or a body")
         self.source = source
         self.header = header
         self.body = body
@@ -151,7 +151,7 @@ def _compiled(owner: Any, function: CFunction, context: Any) -> Any:
     definer = next((base for base in owner.__mro__ if function in vars(base).values()), owner)
     if function.takes_object and definer is not owner:
         raise TypeError(
-            f"{function.c_name} takes objects of {definer.__name__}, not of {owner.__name__}; write {function.name} again for that class"
+            f"{function.c_name} takes objects of {definer.__name__}, not of {owner.__name__}; define {function.name} for that class as well"
         )
     owner = definer
     if owner not in known:
@@ -215,7 +215,7 @@ def _dtypes() -> dict[str, Any]:
 
 def _no_number(owner: Any, function: CFunction) -> TypeError:
     return TypeError(
-        f"{owner.__name__}.{function.name}: a result of type `{_c_name(function)}` cannot be taken from a GPU; return a number"
+        f"{owner.__name__}.{function.name}: a result of type `{_c_name(function)}` cannot be returned from a GPU; return a number"
     )
 
 

@@ -43,13 +43,13 @@ def _difference(name: str, pickled: Layout, present: Layout) -> str:
     had, has = dict(pickled), dict(present)
     for path, kind in pickled:
         if path not in has:
-            return f"the pickle holds {name}{path} ({kind}), which class {name} does not have; it was changed since"
+            return f"the pickle holds {name}{path} ({kind}), which class {name} does not have; the class has changed since"
         if has[path] != kind:
-            return f"the pickle holds {name}{path} as {kind}, but class {name} has it as {has[path]}; it was changed since"
+            return f"the pickle holds {name}{path} as {kind}, but class {name} has it as {has[path]}; the class has changed since"
     for path, kind in present:
         if path not in had:
-            return f"class {name} has {name}{path} ({kind}), which the pickle does not hold; it was changed since"
-    return f"the fields of class {name} are in another order than in the pickle; it was changed since"
+            return f"class {name} has {name}{path} ({kind}), which the pickle does not hold; the class has changed since"
+    return f"the fields of class {name} are in another order than in the pickle; the class has changed since"
 
 
 def _check(version: int, name: str) -> None:

@@ -18,19 +18,18 @@ use crate::library::package_folders;
 /// declared is a mistake at its line, as on the other targets, and not one that shows when the module is loaded.
 const FLAGS: [&str; 7] = ["-O3", "-march=native", "-fPIC", "-shared", "-fno-math-errno", "-fwrapv", "-fno-semantic-interposition"];
 
-/// In front of every source. gcc distributes a loop over two if its accesses do not overlap, and asks that at run time; up to gcc 13 at
-/// least it leaves the last turn of an access under a condition out of the question, so that stores change their order. Other compilers do
-/// not know the flag.
+/// Precedes every source. gcc may split a loop in two after a run-time overlap test of its accesses. Up to gcc 13 at least, that test
+/// ignores the last iteration of a conditional access, so that stores can change their order. Other compilers do not know the flag.
 const FIRST_LINES: &str = "#if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize (\"no-tree-loop-distribution\")
 #endif
 #line 1 \"<stdin>\"
 ";
 
-/// What differs between the languages.
+/// The differences between the languages.
 #[derive(Debug)]
 struct Flavour {
-    /// What compilers call the language.
+    /// The name that compilers use for the language.
     language: &'static str,
     /// Flags of every kernel in it.
     flags: &'static [&'static str],
@@ -38,11 +37,11 @@ struct Flavour {
     variables: [&'static str; 2],
     /// Compilers that are looked for.
     names: [&'static str; 3],
-    /// What Zig calls its own.
+    /// The name of Zig's own compiler.
     zig: &'static str,
-    /// What to do where none of them is found.
+    /// The hint if none of them is found.
     install: &'static str,
-    /// What to do where the one that is named is not found.
+    /// The hint if the named one is not found.
     correct: &'static str,
 }
 
@@ -163,7 +162,7 @@ impl Compiler for SystemCompiler {
         let folder = tempfile::Builder::new()
             .prefix("parloop-")
             .tempdir()
-            .map_err(|e| failed(format!("no temporary folder in {}: {e}; set TMPDIR", std::env::temp_dir().display())))?;
+            .map_err(|e| failed(format!("could not create a temporary folder in {}: {e}; set TMPDIR", std::env::temp_dir().display())))?;
         let binary = folder.path().join("kernel.so");
         let output =
             self.run(source, options, &binary).map_err(|e| CompileError::NotStarted { compiler: self.name(), reason: e.to_string() })?;
@@ -177,7 +176,7 @@ impl Compiler for SystemCompiler {
         if !output.status.success() {
             return Err(CompileError::Refused { compiler: self.name(), log });
         }
-        std::fs::read(&binary).map_err(|e| failed(format!("it reported success but left no output: {e}")))
+        std::fs::read(&binary).map_err(|e| failed(format!("it reported success but wrote no output: {e}")))
     }
 }
 

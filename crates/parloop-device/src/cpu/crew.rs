@@ -1,6 +1,6 @@
 //! Threads that help a caller with its work. Each has a mailbox, in which callers leave what is to be done.
 //!
-//! A thread waits awake for a moment after it has helped, since loops often follow one another closely and waking a thread takes longer
+//! A thread spins for a moment after it has helped, since loops often follow one another closely and waking a thread takes longer
 //! than many loops do; then it sleeps. Nothing is locked on the way from a caller to a thread that is awake, and few cache lines change hands.
 
 use std::any::Any;
@@ -14,16 +14,16 @@ use crate::identity::MAX_THREADS;
 use crate::sync::thread::{self, Thread};
 use crate::sync::{self, Arc, AtomicPtr, AtomicU32, AtomicUsize, Instant, Mutex};
 
-/// How long a thread waits awake. It is some times what it takes to wake one.
+/// How long a thread spins before it sleeps. It is some times what it takes to wake one.
 const AWAKE: Duration = Duration::from_micros(100);
 
 /// Enough parts that a thread which is late does not hold up the rest for long.
 const PARTS_PER_THREAD: u64 = 8;
 
-/// Some threads, which end when it is dropped.
+/// A group of threads that end when it is dropped.
 pub(super) struct Crew {
     helpers: Vec<Helper>,
-    /// How long they wait awake: not at all where threads have to share cores.
+    /// How long they spin: not at all where threads have to share cores.
     awake: Duration,
 }
 
@@ -38,9 +38,9 @@ struct Mailbox(AtomicPtr<Job<'static>>);
 
 type Mail = *mut Job<'static>;
 
-/// The thread waits awake.
+/// The thread spins.
 const IDLE: Mail = without_provenance_mut(0);
-/// The thread sleeps: who leaves a job wakes it.
+/// The thread sleeps; a caller that leaves a job wakes it.
 const ASLEEP: Mail = without_provenance_mut(1);
 /// The thread is at work.
 const BUSY: Mail = without_provenance_mut(2);
@@ -81,7 +81,7 @@ impl Crew {
         Crew::start_awake(helpers, if helpers < cores { AWAKE } else { Duration::ZERO })
     }
 
-    /// Starts threads that wait awake for so long.
+    /// Starts threads that spin for so long.
     pub(super) fn start_awake(helpers: usize, awake: Duration) -> Option<Crew> {
         let mut crew = Crew { helpers: Vec::with_capacity(helpers), awake };
         for index in 0..helpers {
@@ -99,7 +99,7 @@ impl Crew {
         self.helpers.iter().any(|helper| helper.mailbox.0.load(Ordering::Relaxed) != ASLEEP)
     }
 
-    /// How long threads wait awake.
+    /// How long threads spin.
     pub(super) fn stays_awake(&self) -> Duration {
         self.awake
     }
@@ -257,7 +257,7 @@ impl Mailbox {
     /// What a thread does all its life.
     fn serve(&self, share: usize, awake: Duration) {
         while let Some(mail) = self.wait(awake) {
-            // Whoever left it may have taken it back.
+            // The caller may have taken it back.
             if self.0.compare_exchange(mail, BUSY, Ordering::Acquire, Ordering::Relaxed).is_err() {
                 continue;
             }
@@ -293,7 +293,7 @@ impl Mailbox {
     }
 }
 
-/// Waits awake until something is so; `false` when that takes too long.
+/// Spins until something is so; `false` when that takes too long.
 fn stay_awake(awake: Duration, is_so: impl Fn() -> bool) -> bool {
     if awake.is_zero() {
         return is_so();

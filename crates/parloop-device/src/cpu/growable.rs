@@ -18,7 +18,7 @@ use std::sync::Arc;
 use super::pages;
 use super::region::Region;
 use super::slab::{self, Piece};
-use crate::backend::{Growable, Place, RawDevice, RawGrowable, RawStream};
+use crate::backend::{Growable, Location, RawDevice, RawGrowable, RawStream};
 use crate::error::{DeviceError, Result};
 use crate::forked::{Guard, Lock};
 
@@ -96,7 +96,7 @@ impl State {
 impl CpuGrowable {
     pub(super) fn allocate(device: &dyn RawDevice, len: usize) -> Result<Arc<Growable>> {
         let pages = Pages::allocate(len).map_err(|_| out_of_memory(device, len))?;
-        let place = Place::new(pages.address() as u64, len, true);
+        let place = Location::new(pages.address() as u64, len, true);
         let state = State { pages, holds: 0, first: None };
         Ok(Arc::new(Growable { place, raw: CpuGrowable { state: Lock::new(state) } }))
     }
@@ -110,7 +110,7 @@ impl CpuGrowable {
 }
 
 impl RawGrowable for CpuGrowable {
-    fn grow(&self, place: &Place, device: &dyn RawDevice, _stream: &dyn RawStream, len: usize) -> Result<()> {
+    fn grow(&self, place: &Location, device: &dyn RawDevice, _stream: &dyn RawStream, len: usize) -> Result<()> {
         let mut state = self.state(device)?;
         let used = place.len();
         if len <= used {
@@ -129,7 +129,7 @@ impl RawGrowable for CpuGrowable {
         self.state.lock().is_ok_and(|state| len <= state.pages.room())
     }
 
-    fn hold(&self, place: &Place, device: &dyn RawDevice) -> Result<u64> {
+    fn hold(&self, place: &Location, device: &dyn RawDevice) -> Result<u64> {
         let mut state = self.state(device)?;
         if state.holds == 0 && !place.is_in_use() {
             state.move_to_region(place.len());

@@ -1,4 +1,4 @@
-//! Host memory: our own, and other people's.
+//! Host memory: our own, and memory of other owners.
 
 use std::alloc::{Layout, alloc, dealloc};
 
@@ -24,7 +24,7 @@ impl HostMemory {
     pub(super) fn new(properties: &Properties, bytes: usize) -> Result<HostMemory> {
         let out_of_memory = || DeviceError::OutOfMemory { device: properties.id.to_string(), asked: bytes as u64, free: None };
         let layout = Layout::from_size_align(bytes, ALIGNMENT).map_err(|_| out_of_memory())?;
-        // SAFETY: the border promises that `bytes` is not zero.
+        // SAFETY: the backend contract guarantees that `bytes` is not zero.
         let pointer = unsafe { alloc(layout) };
         if pointer.is_null() {
             return Err(out_of_memory());
@@ -64,7 +64,7 @@ impl RawMemory for AdoptedMemory {
     }
 }
 
-/// A CPU needs no page-locked memory: all of it is as fast.
+/// A CPU does not need page-locked memory: all of its memory is equally fast.
 pub(super) struct Pinned(pub(super) HostMemory);
 
 impl RawPinned for Pinned {

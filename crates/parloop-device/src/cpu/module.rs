@@ -35,9 +35,10 @@ impl CpuModule {
     pub(super) fn load(properties: &Properties, binary: &ModuleBinary, pool: Arc<Pool>) -> Result<CpuModule> {
         let failed = |reason: String| DeviceError::Load { device: properties.id.to_string(), reason };
         check_elf(&binary.bytes).map_err(|reason| failed(reason.to_owned()))?;
-        let descriptor = memfd_create("parloop", MemfdFlags::CLOEXEC).map_err(|e| failed(format!("no file in memory: {e}")))?;
+        let descriptor =
+            memfd_create("parloop", MemfdFlags::CLOEXEC).map_err(|e| failed(format!("could not create a file in memory: {e}")))?;
         let mut file = std::fs::File::from(descriptor);
-        file.write_all(&binary.bytes).map_err(|e| failed(format!("no file in memory: {e}")))?;
+        file.write_all(&binary.bytes).map_err(|e| failed(format!("could not create a file in memory: {e}")))?;
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         // SAFETY: the bytes are what our compiler made from the user's kernels; loading them runs no code but the C runtime's.
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| failed(e.to_string()))?;
@@ -61,7 +62,7 @@ fn keep_threads(module: &[u8]) -> bool {
     named.contains(&true)
 }
 
-/// Bytes that are cut short would load and then fault when touched, so the loader is only given whole files.
+/// Truncated files would load and then fault on access, so the loader gets only complete files.
 fn check_elf(bytes: &[u8]) -> Result<(), &'static str> {
     if bytes.get(..5) != Some(b"\x7fELF\x02") {
         return Err("not a 64-bit ELF shared library");
@@ -94,7 +95,7 @@ struct CpuFunction {
     _module: Arc<CpuModule>,
 }
 
-/// Kernel arguments on their way to the threads.
+/// Kernel arguments in flight to the threads.
 struct SharedArgs(*const *mut c_void);
 // SAFETY: the launch outlives the threads' use of the arguments, which they only read.
 unsafe impl Sync for SharedArgs {}
@@ -106,7 +107,7 @@ impl SharedArgs {
     unsafe fn call(&self, function: &CpuFunction, turn: Option<u64>, begin: u64, end: u64) {
         let (begin, end) = (begin as i64, end as i64);
         match turn {
-            // SAFETY: the caller's promise is the one asked for.
+            // SAFETY: the caller upholds the same contract.
             None => unsafe { (function.entry)(self.0, begin, end) },
             // SAFETY: as above.
             Some(turn) => unsafe { interrupt::call(turn, &function.code, function.entry, self.0, begin, end) },
@@ -123,7 +124,7 @@ impl RawFunction for CpuFunction {
         let args = SharedArgs(args.as_ptr());
         let range = launch.range.min(i64::MAX as u64);
         let turn = interrupt::own_turn();
-        // SAFETY: the arguments fit, by the border's promise; the calls below cover `0..range` once.
+        // SAFETY: the arguments fit, as the backend contract guarantees; the calls below cover `0..range` once.
         let run = |begin, end| unsafe { args.call(self, turn, begin, end) };
         self.sharing.run(range, run);
         Ok(())

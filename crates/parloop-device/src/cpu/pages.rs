@@ -90,7 +90,7 @@ pub(super) fn reserve(len: usize) -> io::Result<usize> {
 /// # Safety
 /// The range was reserved here and belongs to the caller.
 pub(super) unsafe fn commit(address: usize, len: usize) -> io::Result<()> {
-    // SAFETY: the caller's promise; nobody has used the range, and more access than before harms nobody.
+    // SAFETY: the caller guarantees it; nobody has used the range, and more access than before harms nobody.
     unsafe { mprotect(address as *mut c_void, len, MprotectFlags::READ | MprotectFlags::WRITE)? };
     Ok(())
 }
@@ -101,7 +101,7 @@ pub(super) unsafe fn commit(address: usize, len: usize) -> io::Result<()> {
 /// # Safety
 /// Both ranges belong to the caller; nobody wants the content of `to`, and nobody uses the address `from` afterwards.
 pub(super) unsafe fn move_to(from: usize, len: usize, to: usize, longer: usize) -> io::Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees it.
     unsafe { mremap_fixed(from as *mut c_void, len, longer, MremapFlags::MAYMOVE, to as *mut c_void)? };
     Ok(())
 }
@@ -112,7 +112,7 @@ pub(super) unsafe fn move_to(from: usize, len: usize, to: usize, longer: usize) 
 /// The range was mapped here, and nobody uses it any more.
 pub(super) unsafe fn unmap(address: usize, len: usize) {
     if len > 0 {
-        // SAFETY: the caller's promise. It fails only when the range would fall apart into too many mappings: then it stays.
+        // SAFETY: the caller guarantees it. It fails only when the range would fall apart into too many mappings: then it stays.
         let _ = unsafe { munmap(address as *mut c_void, len) };
     }
 }
@@ -122,6 +122,6 @@ pub(super) unsafe fn unmap(address: usize, len: usize) {
 /// # Safety
 /// Both ranges are mapped and do not overlap; nobody writes to either meanwhile.
 pub(super) unsafe fn copy(from: usize, to: usize, len: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees it.
     unsafe { (to as *mut u8).copy_from_nonoverlapping(from as *const u8, len) };
 }

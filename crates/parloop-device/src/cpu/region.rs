@@ -129,12 +129,12 @@ impl Region {
                 mem::forget(mem::replace(self, longer));
                 return Ok(());
             }
-            // The range of `longer` may be gone, and may be somebody else's by now: it is left alone.
+            // The range of `longer` may be gone, and may be another owner's by now: it is left alone.
             mem::forget(longer);
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees it.
             return unsafe { self.copy_to(used, Region::map(pages::whole(len)?)?) };
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         unsafe { self.copy_to(used, longer) }
     }
 
@@ -152,7 +152,7 @@ impl Region {
     /// # Safety
     /// Nobody uses it any more.
     unsafe fn unmap(self) {
-        // SAFETY: mapped or reserved here; the caller's promise.
+        // SAFETY: mapped or reserved here; the caller guarantees it.
         unsafe { pages::unmap(self.address, self.room()) };
         if self.reserved.is_some() {
             RESERVED.fetch_sub(1, Ordering::Relaxed);

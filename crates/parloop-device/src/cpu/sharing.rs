@@ -40,7 +40,7 @@ impl Sharing {
             return;
         }
         self.cost.trust();
-        // Items may be dearer than they were in the last call, so that a range of some length is looked at once more on its way.
+        // Items may be more expensive than they were in the last call, so that a range of some length is looked at once more on its way.
         if range - begin >= LEAST_LOOK {
             begin = self.run_alone(begin, range, (range - begin) / 8, &run);
             if let Some(hands) = self.worth_sharing(range - begin, 1.0) {
@@ -103,7 +103,7 @@ impl Cost {
         f64::from_bits(self.per_item.load(Ordering::Relaxed))
     }
 
-    /// A call that was held up makes its kernel look dear, and shared calls that are held up keep it so: the first call that is to be
+    /// A call that was held up makes its kernel look expensive, and shared calls that are held up keep it so: the first call that is to be
     /// shared, and then every so many, measure it alone again.
     fn is_doubted(&self) -> bool {
         self.shared.fetch_add(1, Ordering::Relaxed).is_multiple_of(16)

@@ -12,7 +12,7 @@ impl RawStream for CpuStream {
     }
 
     unsafe fn fill(&self, dst: u64, offset: usize, len: usize, value: u8) -> Result<()> {
-        // SAFETY: `dst` is host memory with `offset + len` bytes, by the border's promise.
+        // SAFETY: `dst` is host memory with `offset + len` bytes, as the backend contract guarantees.
         unsafe { (dst as *mut u8).add(offset).write_bytes(value, len) };
         Ok(())
     }
@@ -30,7 +30,7 @@ impl RawStream for CpuStream {
     }
 
     unsafe fn copy(&self, dst: u64, dst_offset: usize, src: u64, src_offset: usize, len: usize) -> Result<()> {
-        // SAFETY: both ranges are valid, by the border's promise.
+        // SAFETY: both ranges are valid, as the backend contract guarantees.
         unsafe { (dst as *mut u8).add(dst_offset).copy_from((src as *const u8).add(src_offset), len) };
         Ok(())
     }

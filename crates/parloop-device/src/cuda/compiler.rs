@@ -35,7 +35,7 @@ const NAMES: [&str; 4] = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"
 /// The compiler of CUDA C++ for an architecture such as `sm_90`.
 ///
 /// # Errors
-/// [`CompileError::NoCompiler`] when NVRTC is not found, [`CompileError::Failed`] when it does not know the architecture.
+/// [`CompileError::NoCompiler`] when NVRTC is not found, [`CompileError::Failed`] when it does not support the architecture.
 ///
 /// ```no_run
 /// let compiler = parloop_device::cuda::compiler("sm_90")?;
@@ -86,7 +86,7 @@ fn supported(library: &CompilerLibrary) -> Option<Vec<c_int>> {
     // SAFETY: NVRTC's functions of these names have these signatures.
     let calls = unsafe { ArchCalls::load(&ARCH_CALLS, |name| library.find(name)) }.ok()?;
     let mut count = 0;
-    // SAFETY: `count` is a place for one number.
+    // SAFETY: `count` is valid for writing one number.
     calls.count.check(unsafe { (calls.count.function)(&mut count) }).ok()?;
     let mut archs = vec![0; usize::try_from(count).ok()?];
     // SAFETY: there is room for as many numbers as the library said.
@@ -107,7 +107,7 @@ fn check_arch(library: &CompilerLibrary, arch: &str) -> Result<(), CompileError>
         return Ok(());
     }
     let list = known.unwrap_or_default().iter().map(|number| format!("sm_{number}")).collect::<Vec<_>>().join(", ");
-    Err(library.failed(format!("it does not know the architecture `{arch}`; it knows {list}: use another version of it for other devices")))
+    Err(library.failed(format!("it does not support the architecture `{arch}`, only {list}; use another version of it for other devices")))
 }
 
 #[cfg(test)]

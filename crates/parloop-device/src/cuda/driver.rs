@@ -139,7 +139,7 @@ const COMPUTE_CAPABILITY_MINOR: c_int = 76;
 impl Cuda {
     fn text(&self, code: c_int, call: unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int) -> String {
         let mut text = ptr::null();
-        // SAFETY: `text` is a place for one pointer; it stays null for unknown codes, else it is to a text that lives for ever.
+        // SAFETY: `text` is valid for writing one pointer; it stays null for unknown codes, else it is to a text that is never freed.
         unsafe {
             call(code, &mut text);
             c_text(text)
@@ -149,7 +149,7 @@ impl Cuda {
     fn attribute(&self, device: c_int, attribute: c_int) -> Result<c_int, Failure> {
         let mut value = 0;
         let call = &self.calls.device_attribute;
-        // SAFETY: `value` is a place for one number.
+        // SAFETY: `value` is valid for writing one number.
         call.check(unsafe { (call.function)(&mut value, attribute, device) })?;
         Ok(value)
     }
@@ -157,7 +157,7 @@ impl Cuda {
     /// 12040 for CUDA 12.4.
     fn version_number(&self) -> c_int {
         let mut version = 0;
-        // SAFETY: `version` is a place for one number; a failure leaves it zero.
+        // SAFETY: `version` is valid for writing one number; a failure leaves it zero.
         unsafe { (self.calls.driver_version.function)(&mut version) };
         version
     }
@@ -224,7 +224,7 @@ impl Driver for Cuda {
     fn context(&self, device: c_int) -> Result<u64, Failure> {
         let mut context = 0;
         let call = &self.own.context_retain;
-        // SAFETY: `context` is a place for one handle.
+        // SAFETY: `context` is valid for writing one handle.
         call.check(unsafe { (call.function)(&mut context, device) })?;
         Ok(context)
     }
@@ -233,7 +233,7 @@ impl Driver for Cuda {
     fn make_current(&self, context: u64) -> Result<(), Failure> {
         let mut current = 0;
         let get = &self.own.context_get;
-        // SAFETY: `current` is a place for one handle.
+        // SAFETY: `current` is valid for writing one handle.
         get.check(unsafe { (get.function)(&mut current) })?;
         if current == context {
             return Ok(());

@@ -104,7 +104,7 @@ impl Nvml {
     pub fn device_count(&self) -> Result<u32> {
         let mut count = 0;
         let call = &self.calls.count;
-        // SAFETY: `count` is a place for one number.
+        // SAFETY: `count` is valid for writing one number.
         self.check(call.check(unsafe { (call.function)(&mut count) }))?;
         Ok(count)
     }
@@ -116,7 +116,7 @@ impl Nvml {
     pub fn device(&self, index: u32) -> Result<NvmlDevice<'_>> {
         let mut handle = 0;
         let call = &self.calls.by_index;
-        // SAFETY: `handle` is a place for one handle.
+        // SAFETY: `handle` is valid for writing one handle.
         self.check(call.check(unsafe { (call.function)(index, &mut handle) }))?;
         Ok(NvmlDevice { nvml: self, handle })
     }
@@ -129,7 +129,7 @@ impl Nvml {
         let mut handle = 0;
         let text = CString::new(address.to_string()).unwrap_or_default();
         let call = &self.calls.by_pci;
-        // SAFETY: `handle` is a place for one handle and the text ends in a zero.
+        // SAFETY: `handle` is valid for writing one handle and the text ends in a zero.
         self.check(call.check(unsafe { (call.function)(text.as_ptr(), &mut handle) }))?;
         Ok(NvmlDevice { nvml: self, handle })
     }
@@ -140,7 +140,7 @@ impl Nvml {
 }
 
 fn error(calls: &NvmlCalls, failure: Failure) -> DeviceError {
-    // SAFETY: it takes any number and answers with a text that lives for ever.
+    // SAFETY: it takes any number and answers with a text that is never freed.
     let message = unsafe { c_text((calls.error_string.function)(failure.code)) };
     DeviceError::Driver { device: "nvml".into(), call: failure.call, code: i64::from(failure.code), message }
 }

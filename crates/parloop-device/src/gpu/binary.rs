@@ -9,7 +9,7 @@ pub(crate) enum Problem {
     Magic { size: usize },
     #[error("the ELF file is for machine {machine}, which is not a GPU")]
     Machine { machine: u16 },
-    #[error("the compiled module is cut off: it says that it has {expected} bytes, but {size} are here")]
+    #[error("the compiled module is truncated: its header says {expected} bytes, but there are {size}")]
     CutOff { expected: u64, size: usize },
 }
 

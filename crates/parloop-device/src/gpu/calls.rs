@@ -60,7 +60,7 @@ macro_rules! function_table {
                 find: impl Fn(&'static str) -> Option<*const std::ffi::c_void>,
             ) -> Result<$table, &'static str> {
                 $(let $field = find(names.$field).ok_or(names.$field)?;)*
-                // SAFETY: the addresses are of C functions with these signatures, by the caller's promise, and not null.
+                // SAFETY: the addresses are of C functions with these signatures, as the caller guarantees, and not null.
                 unsafe {
                     Ok($table {
                         $($field: $crate::gpu::calls::Call {
@@ -90,6 +90,6 @@ pub(crate) unsafe fn c_text(text: *const c_char) -> String {
     if text.is_null() {
         return String::from("unknown error");
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees it.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }

@@ -39,7 +39,7 @@ pub(crate) struct Flavour {
     pub(crate) hint: &'static str,
 }
 
-/// A compiler library that is loaded, for ever.
+/// A compiler library that is loaded, forever.
 pub(crate) struct CompilerLibrary {
     flavour: &'static Flavour,
     calls: CompilerCalls,
@@ -56,7 +56,7 @@ impl CompilerLibrary {
     /// # Safety
     /// `library` is the compiler's own, so that its functions have the signatures of [`CompilerCalls`].
     pub(crate) unsafe fn new(flavour: &'static Flavour, library: Library, path: &Path) -> Result<CompilerLibrary, CompileError> {
-        // SAFETY: functions of these names in that library have these signatures, by the caller's promise.
+        // SAFETY: functions of these names in that library have these signatures, as the caller guarantees.
         let calls = unsafe { CompilerCalls::load(&flavour.names, |name| find(&library, name)) }.map_err(|missing| {
             let reason = format!("the library has no function `{missing}`; install another version of it");
             CompileError::Failed { compiler: path.display().to_string(), reason }
@@ -79,7 +79,7 @@ impl CompilerLibrary {
     }
 
     fn compile(&self, source: &str, options: &[String]) -> Result<Vec<u8>, CompileError> {
-        let text = |what: &str, text: &str| CString::new(text).map_err(|_| self.failed(format!("the {what} has a zero byte in it")));
+        let text = |what: &str, text: &str| CString::new(text).map_err(|_| self.failed(format!("the {what} contains a zero byte")));
         let source = text("source", source)?;
         let options = options.iter().map(|option| text("option", option)).collect::<Result<Vec<_>, _>>()?;
         let left = |_| self.failed("another thread was compiling when this process was forked; start processes with spawn".to_owned());
@@ -90,7 +90,7 @@ impl CompilerLibrary {
     }
 
     fn error_text(&self, code: c_int) -> String {
-        // SAFETY: it takes any number and answers with a text that lives for ever, or null.
+        // SAFETY: it takes any number and answers with a text that is never freed, or null.
         unsafe { c_text((self.calls.error_string.function)(code)) }
     }
 }
@@ -111,7 +111,7 @@ impl<'a> Program<'a> {
         let mut handle = 0;
         let call = &library.calls.create;
         let name = library.flavour.source_name.as_ptr();
-        // SAFETY: `handle` is a place for one handle, both texts end in a zero, and there are no headers.
+        // SAFETY: `handle` is valid for writing one handle, both texts end in a zero, and there are no headers.
         let result = unsafe { (call.function)(&mut handle, source.as_ptr(), name, 0, ptr::null(), ptr::null()) };
         call.check(result).map_err(|failure| library.failed(format!("{}: {}", failure.call, library.error_text(failure.code))))?;
         Ok(Program { library, handle })
@@ -142,7 +142,7 @@ impl<'a> Program<'a> {
         let calls = &self.library.calls;
         let bytes = self.bytes(&calls.binary_size, &calls.binary)?;
         if bytes.is_empty() {
-            return Err(self.library.failed("it made no code for the architecture".into()));
+            return Err(self.library.failed("it produced no code for the architecture".into()));
         }
         Ok(bytes)
     }
@@ -151,7 +151,7 @@ impl<'a> Program<'a> {
     fn bytes(&self, size: &SizeCall, get: &BytesCall) -> Result<Vec<u8>, CompileError> {
         let error = |failure: Failure| self.library.failed(format!("{}: {}", failure.call, self.library.error_text(failure.code)));
         let mut len = 0;
-        // SAFETY: the program is alive and `len` is a place for one number.
+        // SAFETY: the program is alive and `len` is valid for writing one number.
         size.check(unsafe { (size.function)(self.handle, &mut len) }).map_err(error)?;
         // One byte more than the library says: some versions of hiprtc do not count the zero at the end of a log.
         let mut bytes = vec![0u8; len + 1];
@@ -195,7 +195,7 @@ impl Compiler for ArchCompiler {
 
     fn compile(&self, source: &str, options: &[String]) -> Result<Vec<u8>, CompileError> {
         if let Some(option) = options.iter().find(|option| chooses_architecture(option)) {
-            let reason = format!("the option `{option}` chooses an architecture, but that is the device's; leave it out");
+            let reason = format!("the option `{option}` selects an architecture, but the device determines that; omit it");
             return Err(self.library.failed(reason));
         }
         let all: Vec<String> = self.base_options.iter().chain(options).cloned().collect();

@@ -141,11 +141,11 @@ impl<D: Driver> Context<D> {
     fn try_allocate(&self, bytes: usize) -> Result<u64, Failure> {
         let mut address = 0;
         if let Some((pools, pool)) = self.pool() {
-            // SAFETY: the pool is alive, the legacy stream is always there, and `address` is a place for one address.
+            // SAFETY: the pool is alive, the legacy stream is always there, and `address` is valid for writing one address.
             pools.allocate.check(unsafe { (pools.allocate.function)(&mut address, bytes, pool, LEGACY_STREAM) })?;
         } else {
             let call = &self.driver.calls().allocate;
-            // SAFETY: `address` is a place for one address.
+            // SAFETY: `address` is valid for writing one address.
             call.check(unsafe { (call.function)(&mut address, bytes) })?;
         }
         Ok(address)
@@ -158,11 +158,11 @@ impl<D: Driver> Context<D> {
     pub(crate) unsafe fn free(&self, address: u64) -> Result<()> {
         self.enter()?;
         if let Some((pools, _)) = self.pool() {
-            // SAFETY: the caller's promise; it came from the pool.
+            // SAFETY: the caller guarantees it; it came from the pool.
             self.check(&pools.free, unsafe { (pools.free.function)(address, LEGACY_STREAM) })
         } else {
             let call = &self.driver.calls().free;
-            // SAFETY: the caller's promise; without a pool it came from the plain allocation.
+            // SAFETY: the caller guarantees it; without a pool it came from the plain allocation.
             self.check(call, unsafe { (call.function)(address) })
         }
     }
@@ -181,7 +181,7 @@ fn create_pool<D: Driver>(driver: &'static D, device: c_int) -> Option<u64> {
     let pools = driver.pools()?;
     let mut supported = 0;
     let call = &driver.calls().device_attribute;
-    // SAFETY: `supported` is a place for one number.
+    // SAFETY: `supported` is valid for writing one number.
     call.check(unsafe { (call.function)(&mut supported, D::ATTRIBUTES.pools_supported, device) }).ok()?;
     if supported == 0 {
         return None;
@@ -195,7 +195,7 @@ fn create_pool<D: Driver>(driver: &'static D, device: c_int) -> Option<u64> {
         reserved: [0; 64],
     };
     let mut pool = 0;
-    // SAFETY: `pool` is a place for one handle and `properties` is what the driver reads.
+    // SAFETY: `pool` is valid for writing one handle and `properties` is what the driver reads.
     pools.create.check(unsafe { (pools.create.function)(&mut pool, &properties) }).ok()?;
     let mut threshold = u64::MAX;
     // SAFETY: the attribute is one 64-bit number. Failing only makes later allocations slower.

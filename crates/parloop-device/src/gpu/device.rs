@@ -67,7 +67,7 @@ fn count<D: Driver>(driver: &'static D) -> Result<usize, Failure> {
     let initialised = calls.init.check(unsafe { (calls.init.function)(0) });
     let mut count = 0;
     let counted = match initialised {
-        // SAFETY: `count` is a place for one number.
+        // SAFETY: `count` is valid for writing one number.
         Ok(()) => calls.device_count.check(unsafe { (calls.device_count.function)(&mut count) }),
         failed => failed,
     };
@@ -80,7 +80,7 @@ fn count<D: Driver>(driver: &'static D) -> Result<usize, Failure> {
 fn open_checked<D: Driver>(driver: &'static D, index: usize, id: DeviceId) -> Result<GpuDevice<D>, Failure> {
     let mut device = 0;
     let call = &driver.calls().device_get;
-    // SAFETY: `device` is a place for one number.
+    // SAFETY: `device` is valid for writing one number.
     call.check(unsafe { (call.function)(&mut device, index as c_int) })?;
     let properties = read_properties(driver, device, id)?;
     Ok(GpuDevice { driver, device, properties, context: Lock::default() })
@@ -117,7 +117,7 @@ fn read_properties<D: Driver>(driver: &'static D, device: c_int, id: DeviceId) -
 fn read_attribute<D: Driver>(driver: &'static D, device: c_int, attribute: c_int) -> Result<u32, Failure> {
     let mut value = 0;
     let call = &driver.calls().device_attribute;
-    // SAFETY: `value` is a place for one number.
+    // SAFETY: `value` is valid for writing one number.
     call.check(unsafe { (call.function)(&mut value, attribute, device) })?;
     Ok(u32::try_from(value).unwrap_or(0))
 }
@@ -125,7 +125,7 @@ fn read_attribute<D: Driver>(driver: &'static D, device: c_int, attribute: c_int
 fn read_total_memory<D: Driver>(driver: &'static D, device: c_int) -> Result<u64, Failure> {
     let mut bytes = 0;
     let call = &driver.calls().device_total_memory;
-    // SAFETY: `bytes` is a place for one number.
+    // SAFETY: `bytes` is valid for writing one number.
     call.check(unsafe { (call.function)(&mut bytes, device) })?;
     Ok(bytes as u64)
 }

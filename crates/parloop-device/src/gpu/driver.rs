@@ -114,7 +114,7 @@ pub(crate) struct Attributes {
     pub(crate) pools_supported: c_int,
 }
 
-/// A driver that is loaded and initialised. There is one of each kind in a process, for ever.
+/// A driver that is loaded and initialised. There is one of each kind in a process, forever.
 pub(crate) trait Driver: Send + Sync + Sized + 'static {
     const KIND: DeviceKind;
     const ATTRIBUTES: Attributes;

@@ -24,12 +24,12 @@ impl<D: Driver> GpuEvent<D> {
         context.enter()?;
         let mut handle = 0;
         let call = &context.driver.calls().event_create;
-        // SAFETY: `handle` is a place for one handle.
+        // SAFETY: `handle` is valid for writing one handle.
         context.check(call, unsafe { (call.function)(&mut handle, WITH_TIMING) })?;
         Ok(GpuEvent { context, handle, recorded: AtomicBool::new(false) })
     }
 
-    /// The event behind the border; `device` asks for it.
+    /// The event behind the trait object; `device` asks for it.
     pub(crate) fn of<'a>(event: &'a dyn RawEvent, device: &str) -> Result<&'a GpuEvent<D>> {
         event.as_any().downcast_ref().ok_or_else(|| DeviceError::OtherDevice {
             operation: "use an event",
@@ -87,7 +87,7 @@ impl<D: Driver> RawEvent for GpuEvent<D> {
         self.context.enter()?;
         let mut milliseconds = 0.0;
         let call = &self.context.driver.calls().event_elapsed;
-        // SAFETY: both events are alive and `milliseconds` is a place for one number.
+        // SAFETY: both events are alive and `milliseconds` is valid for writing one number.
         self.context.check(call, unsafe { (call.function)(&mut milliseconds, earlier.handle, self.handle) })?;
         Ok(f64::from(milliseconds) * 1e-3)
     }

@@ -1,7 +1,7 @@
 //! Transforms by cuFFT and hipFFT, which have the same functions under different names.
 //!
 //! A library transforms along at most three axes that lie next to each other in memory, for elements that are one distance apart; what
-//! is asked for is cut into [`Step`]s of that form.
+//! is asked for is cut into [`BatchedTransform`]s of that form.
 
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::transform::{FftDirection, FftShape};
 
 /// `batch` transforms of `lengths`, repeated at further places.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Step {
+struct BatchedTransform {
     /// The lengths along one to three axes that follow each other in memory.
     lengths: Vec<i64>,
     /// Elements from one to the next along the last of these axes.
@@ -34,7 +34,7 @@ struct Step {
 const MOST_AXES: usize = 3;
 
 /// The steps that transform `shape`, which has elements.
-fn steps(shape: &FftShape) -> Vec<Step> {
+fn steps(shape: &FftShape) -> Vec<BatchedTransform> {
     // An axis of one element is not an axis: nothing is transformed along it, and its neighbours are next to each other.
     let (mut lengths, mut along) = (Vec::new(), Vec::new());
     for (axis, &len) in shape.lengths.iter().enumerate().filter(|(_, len)| **len > 1) {
@@ -58,14 +58,14 @@ fn steps(shape: &FftShape) -> Vec<Step> {
     steps
 }
 
-fn step(lengths: &[usize], begin: usize, end: usize) -> Step {
+fn step(lengths: &[usize], begin: usize, end: usize) -> BatchedTransform {
     let product = |lengths: &[usize]| lengths.iter().product::<usize>() as i64;
     let (outer, volume, inner) = (product(&lengths[..begin]), product(&lengths[begin..end]), product(&lengths[end..]));
     // Transforms beside each other are one element apart, those behind each other a block. The longer of the two is the batch.
     let (beside, behind) = ((inner, 1), (outer, volume * inner));
     let ((batch, distance), (repeats, jump)) = if inner > 1 && inner >= outer { (beside, behind) } else { (behind, beside) };
     let lengths = lengths[begin..end].iter().map(|&len| len as i64).collect();
-    Step { lengths, stride: inner, distance, batch, repeats: repeats as u64, jump: jump as u64 }
+    BatchedTransform { lengths, stride: inner, distance, batch, repeats: repeats as u64, jump: jump as u64 }
 }
 
 /// The library's handle for one step; given back when dropped.
@@ -78,17 +78,17 @@ const SINGLE: c_int = 0x29;
 const DOUBLE: c_int = 0x69;
 
 impl Plan {
-    fn new(library: &'static FftLibrary, step: &Step, dtype: DType, stream: u64) -> Result<Plan, Failure> {
+    fn new(library: &'static FftLibrary, step: &BatchedTransform, dtype: DType, stream: u64) -> Result<Plan, Failure> {
         let calls = &library.calls;
         let mut handle = 0;
-        // SAFETY: `handle` is a place for one handle.
+        // SAFETY: `handle` is valid for writing one handle.
         calls.create.check(unsafe { (calls.create.function)(&mut handle) })?;
         let plan = Plan { library, handle };
         let kind = if dtype == DType::C64 { SINGLE } else { DOUBLE };
         let (mut lengths, rank, mut work_size) = (step.lengths.clone(), step.lengths.len() as c_int, 0);
         let (n, stride, distance) = (lengths.as_mut_ptr(), step.stride, step.distance);
-        // SAFETY: the plan was just made; each list has as many lengths as there are axes and is only read; `work_size` is a place for
-        // one number.
+        // SAFETY: the plan was just made; each list has as many lengths as there are axes and is only read; `work_size` is valid for
+        // writing one number.
         let made =
             unsafe { (calls.make.function)(handle, rank, n, n, stride, distance, n, stride, distance, kind, step.batch, &mut work_size) };
         calls.make.check(made)?;
@@ -107,13 +107,13 @@ impl Drop for Plan {
 
 /// Plans for all steps, on one stream.
 struct Plans {
-    steps: Vec<(Plan, Step)>,
+    steps: Vec<(Plan, BatchedTransform)>,
     dtype: DType,
 }
 
 impl Plans {
     fn new(library: &'static FftLibrary, shape: &FftShape, stream: u64) -> Result<Plans, Failure> {
-        let make = |step: Step| Ok((Plan::new(library, &step, shape.dtype, stream)?, step));
+        let make = |step: BatchedTransform| Ok((Plan::new(library, &step, shape.dtype, stream)?, step));
         Ok(Plans { steps: steps(shape).into_iter().map(make).collect::<Result<_, _>>()?, dtype: shape.dtype })
     }
 
@@ -129,7 +129,7 @@ impl Plans {
             let call = if self.dtype == DType::C64 { &calls.run_single } else { &calls.run_double };
             for repeat in 0..step.repeats {
                 let at = address + repeat * step.jump * self.dtype.size() as u64;
-                // SAFETY: the plan is alive, and the elements it reads and writes are all inside the memory, by the caller's promise.
+                // SAFETY: the plan is alive, and the elements it reads and writes are all inside the memory, as the caller guarantees.
                 call.check(unsafe { (call.function)(plan.handle, at, at, sign) })?;
             }
         }
@@ -168,7 +168,7 @@ impl<D: Driver> RawFft for GpuFft<D> {
         self.context.enter()?;
         let plans = self.plans.lock().map_err(|_| DeviceError::LeftLocked { what: "a Fourier transform" })?;
         let Some(plans) = &*plans else { return Ok(()) };
-        // SAFETY: the caller's promise; the lock keeps others away.
+        // SAFETY: the caller guarantees it; the lock keeps others away.
         unsafe { plans.run(address, direction) }.map_err(|failure| error(&self.context.name, failure))
     }
 }
@@ -200,7 +200,7 @@ fn words(code: i32) -> &'static str {
         4 => "invalid value",
         5 => "internal error of the library",
         6 => "the transform failed on the device",
-        7 => "the library could not be set up: its version may not fit the driver's",
+        7 => "the library could not be initialised: its version may not match the driver",
         8 => "a length that the library cannot transform",
         9 => "unaligned data",
         11 => "invalid device",

@@ -31,7 +31,7 @@ pub(crate) struct FftFlavour {
     pub(crate) hint: &'static str,
 }
 
-/// An FFT library that is loaded, for ever.
+/// An FFT library that is loaded, forever.
 pub(crate) struct FftLibrary {
     pub(super) calls: FftCalls,
     pub(super) _library: Option<Library>,

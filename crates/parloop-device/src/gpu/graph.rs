@@ -33,12 +33,12 @@ impl<D: Driver> GpuGraph<D> {
         let queued = queue(&stream);
         let mut captured = Captured { calls, handle: 0 };
         // Whatever happened, the capture ends here.
-        // SAFETY: the stream is the one whose capture began, and `handle` is a place for one handle.
+        // SAFETY: the stream is the one whose capture began, and `handle` is valid for writing one handle.
         let ended = unsafe { (calls.end_capture.function)(stream.handle(), &mut captured.handle) };
         queued?;
         context.check(&calls.end_capture, ended)?;
         let mut handle = 0;
-        // SAFETY: `handle` is a place for one handle, and the graph was just captured.
+        // SAFETY: `handle` is valid for writing one handle, and the graph was just captured.
         let made = unsafe { (calls.instantiate.function)(&mut handle, captured.handle, NO_FLAGS) };
         context.check(&calls.instantiate, made)?;
         Ok(Some(GpuGraph { context, calls, handle, turn: Lock::new(()) }))
@@ -65,7 +65,7 @@ impl<D: Driver> RawGraph for GpuGraph<D> {
         self.context.enter()?;
         let _turn = self.turn.lock_or(|| ());
         let call = &self.calls.launch;
-        // SAFETY: the graph is alive while `self` is, the stream by the border's promise, and all that the graph uses is kept.
+        // SAFETY: the graph is alive while `self` is, the stream as the backend contract guarantees, and all that the graph uses is kept.
         self.context.check(call, unsafe { (call.function)(self.handle, stream) })
     }
 }

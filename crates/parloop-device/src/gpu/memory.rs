@@ -82,7 +82,7 @@ impl<D: Driver> GpuPinned<D> {
         context.enter()?;
         let mut pointer = ptr::null_mut();
         let call = &context.driver.calls().allocate_host;
-        // SAFETY: `pointer` is a place for one pointer.
+        // SAFETY: `pointer` is valid for writing one pointer.
         match unsafe { (call.function)(&mut pointer, bytes, PORTABLE) } {
             code::OUT_OF_MEMORY => Err(context.host_out_of_memory(bytes)),
             result => context.check(call, result).map(|()| GpuPinned { context, pointer }),

@@ -31,7 +31,7 @@ impl<D: Driver> GpuModule<D> {
         let image = binary.bytes.clone();
         let mut handle = 0;
         let call = &context.driver.calls().module_load;
-        // SAFETY: `handle` is a place for one handle; `image` is a whole object file as far as its own headers tell, and it lives as
+        // SAFETY: `handle` is valid for writing one handle; `image` is a whole object file as far as its own headers tell, and it lives as
         // long as the module.
         match unsafe { (call.function)(&mut handle, image.as_ptr().cast()) } {
             code::SUCCESS => Ok(GpuModule { context, handle, _image: image }),
@@ -50,14 +50,14 @@ impl<D: Driver> RawModule for GpuModule<D> {
         context.enter()?;
         let mut handle = 0;
         let call = &context.driver.calls().module_function;
-        // SAFETY: `handle` is a place for one handle, the module is alive and the name ends in a zero.
+        // SAFETY: `handle` is valid for writing one handle, the module is alive and the name ends in a zero.
         match unsafe { (call.function)(&mut handle, self.handle, c_name.as_ptr()) } {
             code::NOT_FOUND => return Err(unknown()),
             result => context.check(call, result)?,
         }
         let mut max_block = 0;
         let call = &context.driver.calls().function_attribute;
-        // SAFETY: `max_block` is a place for one number and the function was just found.
+        // SAFETY: `max_block` is valid for writing one number and the function was just found.
         context.check(call, unsafe { (call.function)(&mut max_block, MAX_THREADS_PER_BLOCK, handle) })?;
         let max_block = u32::try_from(max_block).unwrap_or(0).max(1);
         Ok(Arc::new(GpuFunction { module: self.clone(), handle, max_block }))
@@ -92,7 +92,7 @@ impl<D: Driver> RawFunction for GpuFunction<D> {
         let call = &context.driver.calls().launch;
         let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
         let params = args.as_ptr().cast_mut();
-        // SAFETY: function and stream are alive and of one device; the arguments fit, by the caller's promise, and are only read.
+        // SAFETY: function and stream are alive and of one device; the arguments fit, as the caller guarantees, and are only read.
         let result = unsafe { (call.function)(self.handle, gx, gy, gz, bx, by, bz, launch.shared, stream, params, ptr::null_mut()) };
         context.check(call, result)
     }

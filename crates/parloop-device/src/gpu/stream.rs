@@ -46,7 +46,7 @@ impl<D: Driver> GpuStream<D> {
         context.enter()?;
         let mut handle = 0;
         let call = &context.driver.calls().stream_create;
-        // SAFETY: `handle` is a place for one handle.
+        // SAFETY: `handle` is valid for writing one handle.
         context.check(call, unsafe { (call.function)(&mut handle, flags) })?;
         Ok(GpuStream { context, handle, owner: Owner::Us })
     }
@@ -69,14 +69,14 @@ impl<D: Driver> RawStream for GpuStream<D> {
     unsafe fn fill(&self, dst: u64, offset: usize, len: usize, value: u8) -> Result<()> {
         self.context.enter()?;
         let call = &self.context.driver.calls().fill;
-        // SAFETY: the range is live memory of this device, by the caller's promise.
+        // SAFETY: the range is live memory of this device, as the caller guarantees.
         self.context.check(call, unsafe { (call.function)(dst + offset as u64, value, len, self.handle) })
     }
 
     unsafe fn write(&self, dst: u64, offset: usize, src: *const u8, len: usize, wait: bool) -> Result<()> {
         self.context.enter()?;
         let call = &self.context.driver.calls().copy_to_device;
-        // SAFETY: both ranges are live until the copy is done, by the caller's promise or because we wait for it.
+        // SAFETY: both ranges are live until the copy is done, as the caller guarantees or because we wait for it.
         let queued = self.context.check(call, unsafe { (call.function)(dst + offset as u64, src.cast(), len, self.handle) });
         // The driver has taken its copy of pageable memory by now, but the memory may be page-locked without our knowledge.
         if wait { queued.and_then(|()| self.synchronize()) } else { queued }
@@ -85,7 +85,7 @@ impl<D: Driver> RawStream for GpuStream<D> {
     unsafe fn read(&self, src: u64, offset: usize, dst: *mut u8, len: usize, wait: bool) -> Result<()> {
         self.context.enter()?;
         let call = &self.context.driver.calls().copy_to_host;
-        // SAFETY: both ranges are live until the copy is done, by the caller's promise or because we wait for it.
+        // SAFETY: both ranges are live until the copy is done, as the caller guarantees or because we wait for it.
         let queued = self.context.check(call, unsafe { (call.function)(dst.cast(), src + offset as u64, len, self.handle) });
         if wait { queued.and_then(|()| self.synchronize()) } else { queued }
     }
@@ -94,7 +94,7 @@ impl<D: Driver> RawStream for GpuStream<D> {
         self.context.enter()?;
         let call = &self.context.driver.calls().copy_on_device;
         let (dst, src) = (dst + dst_offset as u64, src + src_offset as u64);
-        // SAFETY: both ranges are live memory of this device and do not overlap, by the caller's promise.
+        // SAFETY: both ranges are live memory of this device and do not overlap, as the caller guarantees.
         self.context.check(call, unsafe { (call.function)(dst, src, len, self.handle) })
     }
 

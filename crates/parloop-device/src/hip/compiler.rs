@@ -35,7 +35,7 @@ static HIPRTC: Flavour = Flavour {
 /// The compiler of HIP C++ for an architecture such as `gfx90a`.
 ///
 /// # Errors
-/// [`CompileError::NoCompiler`] when hiprtc is not found, [`CompileError::Failed`] when it does not know the architecture.
+/// [`CompileError::NoCompiler`] when hiprtc is not found, [`CompileError::Failed`] when it does not support the architecture.
 ///
 /// ```no_run
 /// let compiler = parloop_device::hip::compiler("gfx90a")?;
@@ -56,8 +56,7 @@ fn library() -> Result<&'static CompilerLibrary, CompileError> {
         Some(library) => Ok(library),
         None => {
             if std::env::var_os("PARLOOP_HIP").is_none() && is_loaded_from_system("libclang-cpp.so") {
-                let reason =
-                    "PoCL was used in this process, and Debian's builds of both cannot share one; compile for hip in another process";
+                let reason = "PoCL has been used in this process, and Debian's builds of PoCL and hiprtc cannot share a process; compile for hip in another process";
                 return Err(CompileError::Failed { compiler: HIPRTC.name.into(), reason: reason.into() });
             }
             let opened = open(&driver_candidates(), &compiler_candidates())?;
@@ -128,11 +127,11 @@ fn read_supported(library: &Library) -> Option<Vec<String>> {
     // SAFETY: comgr's functions of these names have these signatures.
     let calls = unsafe { ArchCalls::load(&ARCH_CALLS, |name| find(library, name)) }.ok()?;
     let mut count = 0;
-    // SAFETY: `count` is a place for one number.
+    // SAFETY: `count` is valid for writing one number.
     calls.count.check(unsafe { (calls.count.function)(&mut count) }).ok()?;
     let name = |index| {
         let mut text = std::ptr::null();
-        // SAFETY: `text` is a place for one pointer.
+        // SAFETY: `text` is valid for writing one pointer.
         calls.name.check(unsafe { (calls.name.function)(index, &mut text) }).ok()?;
         // SAFETY: the library set it to a text of its own, which stays while the library does.
         let full = unsafe { c_text(text) };
@@ -150,7 +149,7 @@ fn check_arch(library: &CompilerLibrary, arch: &str) -> Result<(), CompileError>
         return Ok(());
     }
     let list = known.unwrap_or_default().join(", ");
-    Err(library.failed(format!("it does not know the architecture `{arch}`; it knows {list}: use another version of it for other devices")))
+    Err(library.failed(format!("it does not support the architecture `{arch}`, only {list}; use another version of it for other devices")))
 }
 
 #[cfg(test)]

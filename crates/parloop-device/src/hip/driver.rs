@@ -165,7 +165,7 @@ impl Hip {
 
     fn version(&self) -> String {
         let mut version = 0;
-        // SAFETY: `version` is a place for one number; a failure leaves it zero.
+        // SAFETY: `version` is valid for writing one number; a failure leaves it zero.
         unsafe { (self.calls.driver_version.function)(&mut version) };
         format!("HIP {}.{}.{}", version / 10_000_000, version / 100_000 % 100, version % 100_000)
     }
@@ -218,7 +218,7 @@ impl Driver for Hip {
     }
 
     fn error_text(&self, code: i32) -> String {
-        // SAFETY: both take any number and answer with texts that live for ever.
+        // SAFETY: both take any number and answer with texts that live forever.
         let (name, words) = unsafe { (c_text((self.own.error_name.function)(code)), c_text((self.own.error_string.function)(code))) };
         format!("{name}: {words}")
     }
@@ -242,7 +242,7 @@ impl Driver for Hip {
         let device = context as c_int;
         let mut current = -1;
         let get = &self.own.device_current;
-        // SAFETY: `current` is a place for one number.
+        // SAFETY: `current` is valid for writing one number.
         get.check(unsafe { (get.function)(&mut current) })?;
         if current == device {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The wrapping of program binaries: drivers read what they are given without doubt, so damage must be found before.
+//! The wrapping of program binaries: drivers trust the bytes they are given, so damage must be detected first.
 
 const MAGIC: [u8; 8] = *b"parlocl1";
 const HEADER: usize = 24;
@@ -15,13 +15,13 @@ pub(super) fn unseal(bytes: &[u8]) -> Result<&[u8], &'static str> {
         return Err("it is too short to be an OpenCL module");
     };
     if header[..8] != MAGIC {
-        return Err("it does not begin like an OpenCL module of this version");
+        return Err("it does not start with the header of an OpenCL module of this version");
     }
     if header[8..16] != (binary.len() as u64).to_le_bytes() {
-        return Err("it is cut off, or longer than it was made");
+        return Err("it is truncated or has extra bytes");
     }
     if header[16..] != check_sum(binary).to_le_bytes() {
-        return Err("its bytes were changed since it was made");
+        return Err("it is corrupt: its bytes have changed");
     }
     Ok(binary)
 }

@@ -37,7 +37,7 @@ pub(super) struct OpenClCompiler {
 impl OpenClCompiler {
     pub(super) fn new(context: &Arc<Context>, properties: &Properties) -> Result<OpenClCompiler, CompileError> {
         let label = properties.driver.clone();
-        // SAFETY: the device is live; `bytes` gives a place of the size it was told.
+        // SAFETY: the device is live; `bytes` gives a buffer of the requested size.
         let ask = |what| unsafe { info!(context.driver, clGetDeviceInfo(context.device(), what)) }.map(|bytes| number(&bytes));
         if ask(CL_DEVICE_COMPILER_AVAILABLE).unwrap_or(0) == 0 {
             let hint = "install a driver that compiles OpenCL C, or use another device".into();
@@ -53,7 +53,7 @@ impl OpenClCompiler {
         let language = (!options.iter().any(|option| option.starts_with("-cl-std="))).then_some(LANGUAGE);
         let precise = self.precise.then_some(PRECISE);
         let all: Vec<&str> = language.into_iter().chain(precise).chain(options.iter().map(String::as_str)).collect();
-        CString::new(all.join(" ")).map_err(|_| self.failed("an option has a zero byte in it".into()))
+        CString::new(all.join(" ")).map_err(|_| self.failed("an option contains a zero byte".into()))
     }
 
     fn failed(&self, reason: String) -> CompileError {
@@ -67,7 +67,7 @@ impl OpenClCompiler {
             | CL_LINK_PROGRAM_FAILURE
             | CL_INVALID_BUILD_OPTIONS
             | CL_INVALID_COMPILER_OPTIONS => {
-                let log = if log.is_empty() { format!("{} (the driver gave no log)", failure.words()) } else { log };
+                let log = if log.is_empty() { format!("{} (the driver returned no log)", failure.words()) } else { log };
                 CompileError::Refused { compiler: self.label.clone(), log }
             }
             _ => self.failed(failure.words()),
@@ -95,7 +95,7 @@ impl Compiler for OpenClCompiler {
         build(&self.context, &program, &options).map_err(|(failure, log)| self.refused(failure, log))?;
         let binary = binary_of(&self.context, &program).map_err(|failure| self.failed(failure.words()))?;
         if binary.is_empty() {
-            return Err(self.failed("the driver built the program but gave no binary of it".into()));
+            return Err(self.failed("the driver built the program but returned no binary".into()));
         }
         Ok(binary::seal(&binary))
     }
@@ -106,12 +106,12 @@ pub(super) fn build(context: &Context, program: &Handle, options: &CStr) -> Resu
     let (device, driver) = (context.device(), context.driver);
     // SAFETY: the program is live and of the device's context; options end with a zero byte; the call returns when the build ended.
     let build = || unsafe { call!(driver, clBuildProgram(program.get(), 1, &device, options.as_ptr(), None, null_mut())) };
-    // SAFETY: the device is live; `bytes` gives a place of the size it was told.
+    // SAFETY: the device is live; `bytes` gives a buffer of the requested size.
     let version = unsafe { info!(driver, clGetDeviceInfo(device, CL_DEVICE_VERSION)) };
     let is_pocl = version.is_ok_and(|version| text(&version).to_lowercase().contains("pocl"));
     let built = if is_pocl { pocl::without_summary(build) } else { build() };
     built.map_err(|failure| {
-        // SAFETY: program and device are live; `bytes` gives a place of the size it was told.
+        // SAFETY: program and device are live; `bytes` gives a buffer of the requested size.
         let log = unsafe { info!(driver, clGetProgramBuildInfo(program.get(), device, CL_PROGRAM_BUILD_LOG)) };
         (failure, log.map(|bytes| text(&bytes)).unwrap_or_default())
     })
@@ -119,7 +119,7 @@ pub(super) fn build(context: &Context, program: &Handle, options: &CStr) -> Resu
 
 /// The binary of the context's device; a program of a shared context has a place for each device in it.
 fn binary_of(context: &Context, program: &Handle) -> Result<Vec<u8>, Failure> {
-    // SAFETY: the program is live; `bytes` gives a place of the size it was told.
+    // SAFETY: the program is live; `bytes` gives a buffer of the requested size.
     let ask = |what| unsafe { info!(context.driver, clGetProgramInfo(program.get(), what)) }.map(|bytes| numbers(&bytes));
     let devices = ask(CL_PROGRAM_DEVICES)?;
     let sizes = ask(CL_PROGRAM_BINARY_SIZES)?;

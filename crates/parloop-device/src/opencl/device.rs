@@ -20,7 +20,7 @@ use crate::identity::{MemoryInfo, Properties};
 use crate::kind::{DeviceKind, Language};
 use crate::moving::Moving;
 
-/// A device of an OpenCL platform, in a context of its own or of somebody else.
+/// A device of an OpenCL platform, in a context of its own or of another owner.
 pub(super) struct OpenClDevice {
     driver: &'static Driver,
     device: Object,
@@ -107,7 +107,7 @@ impl RawDevice for OpenClDevice {
     }
 
     unsafe fn adopt_memory(&self, handle: u64, bytes: usize) -> Result<Arc<dyn RawMemory>> {
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller upholds the same contract.
         Ok(Arc::new(unsafe { OpenClMemory::adopt(&self.opened()?.context, handle as cl_mem, bytes)? }))
     }
 
@@ -126,7 +126,7 @@ impl RawDevice for OpenClDevice {
 
     unsafe fn adopt_stream(&self, handle: u64) -> Result<Arc<dyn RawStream>> {
         let opened = self.opened()?;
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller upholds the same contract.
         opened.add(unsafe { OpenClStream::adopt(&opened.context, handle as cl_command_queue)? })
     }
 

@@ -124,7 +124,7 @@ impl Driver {
     fn open() -> Result<Driver, Vec<String>> {
         if library::is_loaded_from_system("libamd_comgr.so") && !library::is_loaded_from_system("libOpenCL.so") {
             return Err(vec![format!(
-                "{} (AMD's compiler was used in this process, and Debian's PoCL cannot share one with it)",
+                "{} (AMD's compiler has been used in this process, and Debian's PoCL cannot share a process with it)",
                 NAMES[0]
             )]);
         }

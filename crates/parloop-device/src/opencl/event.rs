@@ -24,7 +24,7 @@ impl Marker {
     /// # Safety
     /// `event` was made by a call for us.
     pub(super) unsafe fn own(context: &Arc<Context>, event: cl_event) -> Marker {
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller upholds the same contract.
         let handle = unsafe { Handle::own(context.driver, Kind::Event, event) };
         Marker { context: context.clone(), handle }
     }
@@ -36,7 +36,7 @@ impl Marker {
     /// Whether the queue has come to the marker.
     pub(super) fn is_done(&self) -> Result<bool> {
         let asked = CL_EVENT_COMMAND_EXECUTION_STATUS;
-        // SAFETY: the event is live; `bytes` gives a place of the size it was told.
+        // SAFETY: the event is live; `bytes` gives a buffer of the requested size.
         let answer = unsafe { info!(self.context.driver, clGetEventInfo(self.get(), asked)) };
         let code = answer.map(|bytes| number(&bytes) as cl_int).map_err(|failure| self.context.error(failure))?;
         if code < 0 {
@@ -57,7 +57,7 @@ impl Marker {
 
     /// When the queue came to the marker, in nanoseconds of the device's clock.
     fn nanoseconds(&self) -> Result<u64> {
-        // SAFETY: the event is live; `bytes` gives a place of the size it was told.
+        // SAFETY: the event is live; `bytes` gives a buffer of the requested size.
         let answer = unsafe { info!(self.context.driver, clGetEventProfilingInfo(self.get(), CL_PROFILING_COMMAND_END)) };
         answer.map(|bytes| number(&bytes)).map_err(|failure| match failure.code {
             CL_PROFILING_INFO_NOT_AVAILABLE => {
@@ -79,7 +79,7 @@ impl OpenClEvent {
         OpenClEvent { context: context.clone(), marker: Lock::default() }
     }
 
-    /// The event behind the border; every event given to this backend is one.
+    /// The event behind the trait object; every event given to this backend is one.
     pub(super) fn of(event: &dyn RawEvent) -> Option<&OpenClEvent> {
         event.as_any().downcast_ref()
     }

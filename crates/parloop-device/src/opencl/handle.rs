@@ -14,7 +14,7 @@ unsafe impl Send for Object {}
 // SAFETY: as above.
 unsafe impl Sync for Object {}
 
-/// What an object is, which decides how it is retained and released.
+/// The kind of an object, which determines how it is retained and released.
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
     Context,
@@ -41,7 +41,7 @@ impl Handle {
         Handle { driver, kind, object: Object(object) }
     }
 
-    /// Adds a reference to an object of somebody else.
+    /// Adds a reference to an object of another owner.
     ///
     /// # Safety
     /// `object` is null or a live object of that kind.

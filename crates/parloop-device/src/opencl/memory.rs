@@ -35,12 +35,12 @@ impl OpenClMemory {
         }
     }
 
-    /// Shares a buffer of somebody else, or a part of one.
+    /// Shares a buffer of another owner, or a part of one.
     ///
     /// # Safety
     /// `object` is a live memory object.
     pub(super) unsafe fn adopt(context: &Arc<Context>, object: cl_mem, bytes: usize) -> Result<OpenClMemory> {
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller upholds the same contract.
         let handle = unsafe { Handle::retain(context.driver, Kind::Memory, object) }.map_err(|failure| context.error(failure))?;
         let ask = |what| query(context, &handle, what);
         if ask(CL_MEM_TYPE)? != u64::from(CL_MEM_OBJECT_BUFFER) {
@@ -120,7 +120,7 @@ fn create_buffer(context: &Context, flags: cl_ulong, bytes: usize) -> Result<Han
 }
 
 fn query(context: &Context, memory: &Handle, what: u32) -> Result<u64> {
-    // SAFETY: the memory object is live; `bytes` gives a place of the size it was told.
+    // SAFETY: the memory object is live; `bytes` gives a buffer of the requested size.
     let answer = unsafe { info!(context.driver, clGetMemObjectInfo(memory.get(), what)) };
     answer.map(|bytes| number(&bytes)).map_err(|failure| context.error(failure))
 }

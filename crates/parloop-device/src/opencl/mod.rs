@@ -48,7 +48,7 @@ fn found(driver: &Driver) -> Result<Vec<(DeviceId, Object, Object)>> {
         other => other.map_err(no_device_failed)?,
     };
     if platforms.is_empty() {
-        return Err(missing(vec!["the drivers that the OpenCL library looks for (in /etc/OpenCL/vendors)".into()]));
+        return Err(missing(vec!["the drivers that the OpenCL library searches for (in /etc/OpenCL/vendors)".into()]));
     }
     let of_platform = |(platform, object): (usize, Object)| {
         let devices = properties::devices(driver, object).into_iter().enumerate();
@@ -102,7 +102,7 @@ pub unsafe fn adopt(context: u64, queue: u64) -> Result<(Device, Stream)> {
     let raw = match known.and_then(|known| known.device.upgrade()) {
         Some(raw) => raw,
         None => {
-            // SAFETY: the caller's promise is the one asked for.
+            // SAFETY: the caller upholds the same contract.
             let raw = Arc::new(unsafe { adopt_device(context as *mut c_void, queue as *mut c_void)? });
             adopted.push(Adopted { context, queue, device: Arc::downgrade(&raw) });
             raw
@@ -124,7 +124,7 @@ struct Adopted {
 /// As [`adopt`].
 unsafe fn adopt_device(context: *mut c_void, queue: *mut c_void) -> Result<OpenClDevice> {
     let driver = Driver::get()?;
-    // SAFETY: the caller's promise is the one asked for.
+    // SAFETY: the caller upholds the same contract.
     let context = unsafe { Handle::retain(driver, Kind::Context, context) }.map_err(no_device_failed)?;
     // SAFETY: as above.
     let held = unsafe { Handle::retain(driver, Kind::Queue, queue) }.map_err(no_device_failed)?;
@@ -135,12 +135,12 @@ unsafe fn adopt_device(context: *mut c_void, queue: *mut c_void) -> Result<OpenC
         return Err(DeviceError::NotFound { asked, found: all.iter().map(|(id, _, _)| id.to_string()).collect() });
     };
     if ask_queue(driver, &held, CL_QUEUE_CONTEXT).map_err(no_device_failed)? != context.bits() {
-        let what = "use a queue with a context that is not its own".into();
+        let what = "use a queue with a context other than its own".into();
         return Err(DeviceError::Unsupported { device: id.to_string(), what });
     }
     let properties = properties::properties(driver, id, platform, device);
     let context = Arc::new(Context::around(driver, id, context, device, properties.memory_total));
-    // SAFETY: the caller's promise is the one asked for.
+    // SAFETY: the caller upholds the same contract.
     let stream = unsafe { OpenClStream::adopt(&context, queue)? };
     Ok(OpenClDevice::adopted(context, stream, properties))
 }

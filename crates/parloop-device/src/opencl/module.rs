@@ -74,7 +74,7 @@ impl OpenClFunction {
         // SAFETY: the call above made the kernel for us.
         let kernel = unsafe { Handle::own(context.driver, Kind::Kernel, kernel) };
         let (object, device) = (kernel.get(), context.device());
-        // SAFETY: the kernel is live; `bytes` gives a place of the size it was told.
+        // SAFETY: the kernel is live; `bytes` gives a buffer of the requested size.
         let parameters = unsafe { info!(context.driver, clGetKernelInfo(object, CL_KERNEL_NUM_ARGS)) };
         // SAFETY: as above, and the kernel's program is built for the device.
         let block = unsafe { info!(context.driver, clGetKernelWorkGroupInfo(object, device, CL_KERNEL_WORK_GROUP_SIZE)) };
@@ -94,10 +94,10 @@ impl OpenClFunction {
             return Err(self.invalid(reason));
         }
         if launch.block.contains(&0) {
-            return Err(self.invalid(format!("a block of {:?} work items was asked for", launch.block)));
+            return Err(self.invalid(format!("a block of {:?} work items was requested", launch.block)));
         }
         if launch.shared > 0 {
-            let reason = "shared memory was asked for by size, but OpenCL kernels receive it as an argument; pass a null argument \
+            let reason = "shared memory was requested by size, but OpenCL kernels receive it as an argument; pass a null argument \
                           of that size instead";
             return Err(self.invalid(reason.into()));
         }
@@ -120,7 +120,7 @@ impl RawFunction for OpenClFunction {
 
         let kernel = self.kernel.lock().map_err(|_| DeviceError::Forked { kind: DeviceKind::OpenCl })?;
         for (index, (&arg, &size)) in args.iter().zip(sizes).enumerate() {
-            // SAFETY: `arg` points at `size` bytes (or is null for shared memory), by the caller's promise.
+            // SAFETY: `arg` points at `size` bytes (or is null for shared memory), as the caller guarantees.
             unsafe { call!(context.driver, clSetKernelArg(kernel.get(), index as cl_uint, size, arg)) }
                 .map_err(|failure| context.error(failure))?;
         }

@@ -1,4 +1,4 @@
-//! What PoCL needs of its surroundings: a folder for compiled kernels, and a word too many kept from stderr.
+//! What PoCL needs of its surroundings: a folder for compiled kernels, and one line that is kept off stderr.
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
@@ -30,28 +30,28 @@ pub(super) fn without_summary<T>(build: impl FnOnce() -> T) -> T {
     static ONE_AT_A_TIME: Lock<()> = Lock::new(());
     let _turn = ONE_AT_A_TIME.lock_or(|| ());
     // Where a file cannot be had, the line is the lesser evil.
-    let Ok(kept) = Kept::begin() else { return build() };
+    let Ok(kept) = CapturedStderr::begin() else { return build() };
     let built = build();
     drop(kept);
     built
 }
 
 /// What is written to stderr as long as it lives.
-struct Kept {
+struct CapturedStderr {
     stderr: File,
     written: File,
 }
 
-impl Kept {
-    fn begin() -> rustix::io::Result<Kept> {
+impl CapturedStderr {
+    fn begin() -> rustix::io::Result<CapturedStderr> {
         let stderr = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stderr(), 3)?;
         let written = rustix::fs::memfd_create("stderr", MemfdFlags::CLOEXEC)?;
         rustix::stdio::dup2_stderr(&written)?;
-        Ok(Kept { stderr: stderr.into(), written: written.into() })
+        Ok(CapturedStderr { stderr: stderr.into(), written: written.into() })
     }
 }
 
-impl Drop for Kept {
+impl Drop for CapturedStderr {
     fn drop(&mut self) {
         // Errors have nowhere to go.
         let _ = rustix::stdio::dup2_stderr(&self.stderr);

@@ -36,15 +36,15 @@ fn listing(call: &'static str, ask: impl Fn(u32, *mut *mut std::ffi::c_void, *mu
 }
 
 /// Asks one device; what it does not know is zero or empty.
-struct Asked<'a> {
+struct DeviceQuery<'a> {
     driver: &'a Driver,
     device: cl_device_id,
     extensions: String,
 }
 
-impl Asked<'_> {
+impl DeviceQuery<'_> {
     fn bytes(&self, what: u32) -> Vec<u8> {
-        // SAFETY: the driver listed the device; `bytes` gives a place of the size it was told.
+        // SAFETY: the driver listed the device; `bytes` gives a buffer of the requested size.
         unsafe { info!(self.driver, clGetDeviceInfo(self.device, what)) }.unwrap_or_default()
     }
 
@@ -112,7 +112,7 @@ impl Asked<'_> {
 
 /// All properties of a device.
 pub(super) fn properties(driver: &Driver, id: DeviceId, platform: Object, device: Object) -> Properties {
-    let mut asked = Asked { driver, device: device.0, extensions: String::new() };
+    let mut asked = DeviceQuery { driver, device: device.0, extensions: String::new() };
     asked.extensions = asked.text(cl::CL_DEVICE_EXTENSIONS);
     let alignment = asked.number(cl::CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
     Properties {
@@ -136,7 +136,7 @@ pub(super) fn properties(driver: &Driver, id: DeviceId, platform: Object, device
 
 fn platform_words(driver: &Driver, platform: cl_platform_id) -> String {
     let ask = |what| {
-        // SAFETY: the driver listed the platform; `bytes` gives a place of the size it was told.
+        // SAFETY: the driver listed the platform; `bytes` gives a buffer of the requested size.
         unsafe { info!(driver, clGetPlatformInfo(platform, what)) }.map(|bytes| text(&bytes)).unwrap_or_default()
     };
     format!("{} ({})", ask(clp::CL_PLATFORM_NAME), ask(clp::CL_PLATFORM_VERSION))

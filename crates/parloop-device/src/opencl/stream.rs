@@ -21,7 +21,7 @@ use crate::forked::Lock;
 /// How long an idle queue may take to come to a marker. One that takes longer counts as busy until asked again.
 const MARKER_GRACE: Duration = Duration::from_micros(100);
 
-/// A command queue of ours or of somebody else; both are counted, so neither needs special care when it is freed.
+/// A command queue of ours or of another owner; both are counted, so neither needs special care when it is freed.
 pub(super) struct OpenClStream {
     context: Arc<Context>,
     queue: Handle,
@@ -38,13 +38,13 @@ impl OpenClStream {
         OpenClStream { context: context.clone(), queue, busy: Lock::default() }
     }
 
-    /// Shares a queue of somebody else, which must be of this context and device and in order.
+    /// Shares a queue of another owner, which must be of this context and device and in order.
     ///
     /// # Safety
     /// `queue` is null or a live command queue.
     pub(super) unsafe fn adopt(context: &Arc<Context>, queue: cl_command_queue) -> Result<OpenClStream> {
         let failed = |failure: Failure| context.error(failure);
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller upholds the same contract.
         let queue = unsafe { Handle::retain(context.driver, Kind::Queue, queue) }.map_err(failed)?;
         let ask = |what| ask_queue(context.driver, &queue, what).map_err(failed);
         if ask(CL_QUEUE_CONTEXT)? != context.handle.bits() {
@@ -90,7 +90,7 @@ impl RawStream for OpenClStream {
 
     unsafe fn fill(&self, dst: u64, offset: usize, len: usize, value: u8) -> Result<()> {
         let (queue, pattern) = (self.queue.get(), (&raw const value).cast());
-        // SAFETY: the caller's promise; the pattern is copied before the call returns.
+        // SAFETY: the caller guarantees it; the pattern is copied before the call returns.
         self.check(unsafe {
             call!(self.context.driver, clEnqueueFillBuffer(queue, dst as cl_mem, pattern, 1, offset, len, 0, null(), null_mut()))
         })
@@ -98,7 +98,7 @@ impl RawStream for OpenClStream {
 
     unsafe fn write(&self, dst: u64, offset: usize, src: *const u8, len: usize, wait: bool) -> Result<()> {
         let (queue, src) = (self.queue.get(), src.cast::<c_void>());
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         self.check(unsafe {
             call!(self.context.driver, clEnqueueWriteBuffer(queue, dst as cl_mem, blocking(wait), offset, len, src, 0, null(), null_mut()))
         })
@@ -106,7 +106,7 @@ impl RawStream for OpenClStream {
 
     unsafe fn read(&self, src: u64, offset: usize, dst: *mut u8, len: usize, wait: bool) -> Result<()> {
         let (queue, dst) = (self.queue.get(), dst.cast::<c_void>());
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         self.check(unsafe {
             call!(self.context.driver, clEnqueueReadBuffer(queue, src as cl_mem, blocking(wait), offset, len, dst, 0, null(), null_mut()))
         })
@@ -114,7 +114,7 @@ impl RawStream for OpenClStream {
 
     unsafe fn copy(&self, dst: u64, dst_offset: usize, src: u64, src_offset: usize, len: usize) -> Result<()> {
         let (queue, dst, src) = (self.queue.get(), dst as cl_mem, src as cl_mem);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         self.check(unsafe {
             call!(self.context.driver, clEnqueueCopyBuffer(queue, src, dst, src_offset, dst_offset, len, 0, null(), null_mut()))
         })
@@ -172,7 +172,7 @@ pub(super) fn create_queue(context: &Context, properties: cl_ulong) -> Result<Ha
 
 /// One property of a queue.
 pub(super) fn ask_queue(driver: &Driver, queue: &Handle, what: u32) -> Result<u64, Failure> {
-    // SAFETY: the queue is live; `bytes` gives a place of the size it was told.
+    // SAFETY: the queue is live; `bytes` gives a buffer of the requested size.
     unsafe { info!(driver, clGetCommandQueueInfo(queue.get(), what)) }.map(|bytes| number(&bytes))
 }
 

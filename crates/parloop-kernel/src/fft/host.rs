@@ -50,13 +50,13 @@ impl Precision for f64 {
     }
 }
 
-/// Plans of all lengths that were asked for, which share their parts, and how many there are.
+/// Plans of all lengths that were requested, which share their parts, and how many there are.
 pub(super) struct Plans<T: FftNum>(Option<(FftPlanner<T>, usize)>);
 
 impl<T: Precision> Plans<T> {
     fn get(&mut self, len: usize) -> [Arc<dyn Fft<T>>; 2] {
         let (planner, count) = self.0.get_or_insert_with(|| (FftPlanner::new(), 0));
-        // A plan is as large as a line, and whoever asks for ever other lengths does not come back to the first.
+        // A plan is as large as a line, and whoever asks forever other lengths does not come back to the first.
         if *count == MOST_PLANS {
             (*planner, *count) = (FftPlanner::new(), 0);
         }

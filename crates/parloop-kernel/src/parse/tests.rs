@@ -28,8 +28,8 @@ fn f_in(text: &str, arguments: &[&str]) -> String {
 #[test]
 fn versions_of_a_function_that_are_not_called_alike_are_refused() {
     let (one, other) = ("void f(double *d) { }", "void f(double **d) { }");
-    let twice = "`f` is defined twice, as `void f(double * d)` and as `void f(double ** d)`, and conditions of the preprocessor decide \
-        which is compiled; give each a name of its own";
+    let twice = "`f` is defined twice, as `void f(double * d)` and as `void f(double ** d)`, and preprocessor conditions select one; give \
+        each its own name";
     for conditions in [["#ifdef A", "#else"], ["#ifndef A", "#endif\n#ifdef A"], ["#if A > 2", "#elif B"], ["#if defined(A)", "#else"]] {
         let text = |first: &str, second: &str| format!("{}\n{first}\n{}\n{second}\n#endif\n", conditions[0], conditions[1]);
         assert_eq!(f_in(&text(one, other), &[]), twice);
@@ -37,7 +37,7 @@ fn versions_of_a_function_that_are_not_called_alike_are_refused() {
         for other in ["void f(const double *d) {}", "void f(float *d) {}", "void f(double *d, int n) {}", "int f(double *d) {}"] {
             assert!(f_in(&text(one, other), &[]).starts_with("`f` is defined twice"), "{other}");
         }
-        assert_eq!(f_in(&text(one, "void f(double *d, ...) {}"), &[]), "`f` takes any number of arguments");
+        assert_eq!(f_in(&text(one, "void f(double *d, ...) {}"), &[]), "`f` takes a variable number of arguments");
         let kernels = text("GPUKERN void f(double *d) {}", "GPUKERN void f(float *d) {}");
         for target in DeviceKind::ALL {
             assert!(parse(&kernels, target).unwrap_err().to_string().contains("`f` is defined twice"));
@@ -79,8 +79,8 @@ fn what_is_never_compiled_is_not_read() {
 fn types_that_conditions_give_several_meanings_are_refused() {
     let told = |name: &str| {
         format!(
-            "`f` uses the type `{name}`, which is defined in more than one way, and conditions of the preprocessor or arguments of the \
-             compiler decide which is meant; use a type with one meaning"
+            "`f` uses the type `{name}`, which has more than one definition, and preprocessor conditions or compiler arguments select one; \
+             use a type with one definition"
         )
     };
     let f = "void f(const real *d) {}";
@@ -117,7 +117,7 @@ fn types_that_conditions_give_several_meanings_are_refused() {
 fn what_is_nested_too_deep_is_an_error_and_no_overflow() {
     let kernel = "GPUKERN void k(double *x) {}\n";
     let blocks = |count: usize, open: &str| format!("{}{kernel}{}", open.repeat(count), "#endif\n".repeat(count));
-    let limit = "conditional blocks are nested more than 500 deep, each `#elif` in the one before; split them";
+    let limit = "conditional blocks are nested more than 500 deep (each `#elif` is one level); split them";
     for text in [
         blocks(100_000, "#if 1\n"),
         blocks(30_000, "#if 0\n#else\n"),
@@ -128,7 +128,7 @@ fn what_is_nested_too_deep_is_an_error_and_no_overflow() {
         assert!(error.ends_with(limit), "{error}");
     }
     assert_eq!(parse(&blocks(400, "#if 1\n"), DeviceKind::Cpu).unwrap().functions.len(), 1);
-    let limit = "a parameter of `f` is declared in more than 256 levels; name a part of its type";
+    let limit = "a parameter of `f` is declared with more than 256 levels; use a typedef for a part of its type";
     for (open, close) in [("(", ")"), ("(*", ")"), ("*", ""), ("", "[2]")] {
         let text = |count: usize| format!("GPUKERN void f(double {}y{}) {{}}", open.repeat(count), close.repeat(count));
         let error = parse(&text(30_000), DeviceKind::Cpu).unwrap_err().to_string();
@@ -179,7 +179,7 @@ fn a_kernel_that_cannot_be_called_is_an_error_at_its_line() {
     let error = parse(text, DeviceKind::Cpu).unwrap_err();
     assert_eq!(error.to_string(), "<source>:2: parameter `s` of `f` has type `struct S`, which is neither a scalar type nor a pointer");
     let error = parse("#line 1 \"k.c\"\nGPUKERN double f(double x) { return x; }", DeviceKind::Cuda).unwrap_err();
-    assert_eq!(error.to_string(), "k.c:1: kernel `f` returns a value, which only a CPU can do; write it through a pointer");
+    assert_eq!(error.to_string(), "k.c:1: kernel `f` returns a value, which is possible only on a CPU; write the result through a pointer");
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn a_return_ends_its_iteration() {
 fn a_loop_inside_another_is_an_error_at_its_line() {
     let text = "#line 1 \"k.c\"\nGPUKERN void k(int n) {\nVECTORIZE_OVER(i, n)\n VECTORIZE_OVER(j, n) END_VECTORIZE END_VECTORIZE }";
     let error = parse(text, DeviceKind::OpenCl).unwrap_err();
-    assert_eq!(error.to_string(), "k.c:3: VECTORIZE_OVER stands inside another; write the inner loop as a plain `for`");
+    assert_eq!(error.to_string(), "k.c:3: VECTORIZE_OVER is nested inside another; write the inner loop as a plain `for`");
 }
 
 #[test]

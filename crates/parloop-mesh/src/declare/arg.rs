@@ -92,7 +92,7 @@ impl Arg {
         Part::new(ArgData::Global(global.clone()), access, None).into()
     }
 
-    /// Several arguments as one: the kernel gets the numbers of one after those of another.
+    /// Several arguments as one: the kernel gets their values one after another.
     ///
     /// ```
     /// use parloop_kernel::Context;
@@ -112,7 +112,7 @@ impl Arg {
     pub fn mixed(args: impl IntoIterator<Item = Arg>) -> Result<Arg> {
         let arg = Arg { parts: args.into_iter().flat_map(|arg| arg.parts).collect(), across: 1 };
         if arg.parts.iter().any(|part| matches!(part.data, ArgData::Mat(..))) {
-            return Err(MeshError::Parts { reason: "a matrix is not part of a vector".to_owned() });
+            return Err(MeshError::Parts { reason: "a matrix cannot be part of a vector".to_owned() });
         }
         arg.alike()
     }
@@ -126,19 +126,19 @@ impl Arg {
         let rows: Vec<Vec<Part>> = rows.into_iter().map(|row| row.into_iter().flat_map(|arg| arg.parts).collect()).collect();
         let across = rows.first().map_or(0, Vec::len);
         if rows.iter().any(|row| row.len() != across) {
-            return wrong("each row of a grid has as many parts".to_owned());
+            return wrong("all rows of a grid must have the same number of parts".to_owned());
         }
         let first: Vec<[usize; 2]> = rows.iter().flatten().take(across).filter_map(|part| part.block().map(Block::shape)).collect();
         for row in &rows {
             for (column, part) in row.iter().enumerate() {
                 let Some(block) = part.block() else {
-                    return wrong(format!("a part of a grid is a matrix, and `{}` is none", part.name()));
+                    return wrong(format!("a part of a grid must be a matrix, but `{}` is not", part.name()));
                 };
                 let wanted = [row[0].block().map_or(0, |block| block.shape()[0]), first.get(column).map_or(0, |shape| shape[1])];
                 if block.shape() != wanted {
                     let [[rows, columns], [below, beside]] = [block.shape(), wanted];
                     return wrong(format!(
-                        "`{}` has {rows} × {columns} numbers for an element, but beside and below its neighbours there is room for {below} × {beside}",
+                        "`{}` has {rows} × {columns} numbers per element, but its place in the grid has room for {below} × {beside}",
                         part.name()
                     ));
                 }
@@ -165,7 +165,7 @@ impl Arg {
     /// With the parts of distributed data and sets that this process has.
     ///
     /// # Errors
-    /// [`MeshError::MadeBefore`]: a matrix that was made before its sets were distributed.
+    /// [`MeshError::MadeBefore`]: a matrix that was created before its sets were distributed.
     pub(crate) fn current(mut self) -> Result<Arg> {
         for part in &mut self.parts {
             match &mut part.data {
@@ -190,8 +190,8 @@ impl Arg {
         Ok(self)
     }
 
-    /// What the kernel gets of data that has numbers. Parts without any are left out; where all are, one number takes their place, which
-    /// nobody sees afterwards, since a kernel gets an address for each parameter.
+    /// What the kernel gets of data that has numbers. Parts without any are left out; if all are, a dummy number takes their place, since a
+    /// kernel gets an address for each parameter.
     pub(crate) fn with_numbers(mut self) -> Result<Arg> {
         if self.parts.iter().all(|part| part.count() > 0) {
             return Ok(self);
@@ -205,7 +205,7 @@ impl Arg {
         if let ArgData::Dat(dat) = &part.data {
             part.data = ArgData::Dat(Dat::zeros(&dat.dataset().set().data(1)?, dat.dtype(), dat.name())?);
         }
-        // Every plan has a way to add, and none asks what was written.
+        // Every plan supports additions, and none depends on what was written.
         if part.access.writes() {
             part.access = if part.dtype() == DType::Bool { Access::Rw } else { Access::Inc };
         }
@@ -351,7 +351,7 @@ impl Part {
 }
 
 impl Dat {
-    /// An argument of a loop: the data of the element itself (`None`), or through a map of those it leads to.
+    /// An argument of a loop: the data of the element itself (`None`), or of its targets through a map.
     ///
     /// ```
     /// use parloop_mesh::{Access, Dat, Map, Set};

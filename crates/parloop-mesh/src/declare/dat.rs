@@ -49,7 +49,7 @@ impl Dat {
     /// Zeros.
     ///
     /// # Errors
-    /// When there is no room.
+    /// When memory cannot be allocated.
     pub fn zeros(dataset: &DataSet, dtype: DType, name: impl Into<String>) -> Result<Dat> {
         let dataset = &dataset.current();
         Dat::around(dataset, Storage::zeros(dtype, dataset.set().rows(), dataset.count())?, name)
@@ -65,7 +65,7 @@ impl Dat {
         if (storage.rows(), storage.count()) != (rows, count) {
             return Err(MeshError::Length { asked: rows.saturating_mul(count), found: storage.len() });
         }
-        // Whoever gives numbers need not know those of other processes.
+        // A caller that gives values need not know those of other processes.
         if dataset.set().halo().is_some() && !storage.are_zeros() {
             storage.set_ghosts_fresh(false);
         }
@@ -85,7 +85,7 @@ impl Dat {
         self.inner.part.get().map_or(self, Dat::current)
     }
 
-    /// Refuses data in whose place a part of it stands.
+    /// Refuses data that was replaced by its local part.
     pub(crate) fn check_current(&self) -> Result<(), KernelError> {
         if self.inner.part.get().is_some() { Err(storage::distributed()) } else { Ok(()) }
     }

@@ -1,4 +1,4 @@
-//! Numbers that all elements share: parameters, sums, extremes.
+//! Values that all elements share: parameters, sums, extremes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::Result;
 use crate::error::MeshError;
 use crate::storage::Storage;
 
-/// Numbers that all elements of a loop share: read by each, or summed up, or their extremes. Clones are the same.
+/// Values that all elements of a loop share: read by each element, or reduced (sum, minimum, maximum). Clones are the same.
 #[derive(Clone)]
 pub struct Global {
     inner: Arc<Inner>,

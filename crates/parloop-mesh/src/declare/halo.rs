@@ -28,7 +28,7 @@ pub struct Neighbour {
 }
 
 impl Halo {
-    /// The lists of both sides: who has ghosts asks their owners. All processes must call it.
+    /// The lists of both sides: processes with ghosts ask the owners. All processes must call it.
     ///
     /// # Errors
     /// What MPI says.

@@ -1,4 +1,4 @@
-//! Numbers that no two values of a process share, by which caches know sets, maps and kernels.
+//! Process-wide unique ids, by which caches identify sets, maps and kernels.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -255,7 +255,7 @@ impl Iteration {
         Some(self.list.get_or_init(|| indices.iter().flat_map(numbers).collect()))
     }
 
-    /// The numbers that are visited, as plans want them.
+    /// The numbers that are visited, in the form that plans need.
     pub fn elements(&self) -> Elements<'_> {
         match self.list() {
             Some(list) => Elements::List(list),
@@ -289,7 +289,7 @@ impl Iteration {
         Ok(targets)
     }
 
-    /// Refuses a map that leaves the set that it leads to on its way up.
+    /// Refuses a map that leaves its target set in a higher layer.
     ///
     /// # Errors
     /// [`MeshError::LayerRange`].

@@ -33,7 +33,7 @@ pub struct Map {
 }
 
 struct Inner {
-    id: Known,
+    id: MapIdentity,
     name: String,
     from: Set,
     to: Set,
@@ -43,9 +43,9 @@ struct Inner {
     moves: Option<Moves>,
     /// The extruded sets on which all targets are known to be there.
     checked_on: Lock<Vec<Id>>,
-    /// Whether its numbers have an order, when someone wanted to know.
+    /// Whether its numbering has locality, once computed.
     is_local: OnceLock<bool>,
-    /// Better numbers for what it leads to, when someone wanted them.
+    /// A better numbering of its targets, once computed.
     rank: OnceLock<Arc<[i32]>>,
     /// Rows of ghosts that lead to elements which this process does not have, ascending; no loop visits them.
     broken: OnceLock<Vec<i32>>,
@@ -54,7 +54,7 @@ struct Inner {
 }
 
 /// The number by which a map is known.
-enum Known {
+enum MapIdentity {
     /// Its own; what others keep about it is forgotten with it.
     Own(Identity),
     /// That of the set which it leads from and to.
@@ -152,12 +152,12 @@ impl Map {
         let name = name.into();
         for (list, what) in [(Some(offsets), "offsets"), (quotients, "quotients")] {
             if let Some(list) = list.filter(|list| list.len() != arity) {
-                let reason = format!("{} {what} are given for {arity} slots", list.len());
+                let reason = format!("{} {what} were given for {arity} slots", list.len());
                 return Err(MeshError::MapOffsets { map: name, reason });
             }
         }
         if let Some(quotient) = quotients.into_iter().flatten().find(|quotient| !(0..=MOST_ABOVE).contains(*quotient)) {
-            let reason = format!("a target is 0 to {MOST_ABOVE} cells above its own, not {quotient}");
+            let reason = format!("a target must be 0 to {MOST_ABOVE} cells above its own, not {quotient}");
             return Err(MeshError::MapOffsets { map: name, reason });
         }
         Map::made(from, to, arity, values, Some(Moves::new(offsets, quotients)), name)
@@ -182,14 +182,14 @@ impl Map {
             return Err(MeshError::MapRange { map: name, row, column, value, set: to.name().to_owned(), size: limit });
         }
         let kind = Kind::Table(Storage::with_values(values, rows, arity)?);
-        Ok(Map::of(Known::Own(Identity::fresh()), name, (from, to), arity, kind, moves))
+        Ok(Map::of(MapIdentity::Own(Identity::fresh()), name, (from, to), arity, kind, moves))
     }
 
-    fn of(id: Known, name: String, (from, to): (&Set, &Set), arity: usize, kind: Kind, moves: Option<Moves>) -> Map {
+    fn of(id: MapIdentity, name: String, (from, to): (&Set, &Set), arity: usize, kind: Kind, moves: Option<Moves>) -> Map {
         let (from, to) = (from.clone(), to.clone());
         let (checked_on, is_local, rank) = (Lock::default(), OnceLock::new(), OnceLock::new());
         let (broken, part) = (OnceLock::new(), OnceLock::new());
-        // Blocks of matrices and what every set leads to belong to others.
+        // Blocks of matrices and identity maps belong to others.
         let is_tied = !matches!(kind, Kind::Blocks(..) | Kind::Identity);
         let map = Map { inner: Arc::new(Inner { id, name, from, to, arity, kind, moves, checked_on, is_local, rank, broken, part }) };
         if is_tied {
@@ -252,12 +252,12 @@ impl Map {
         let drops = values.iter().any(|&value| value < 0);
         let blocks = Blocks { drops, rows: rows.clone(), pattern: pattern.clone() };
         let kind = Kind::Blocks(Storage::with_values(values, values.len() / arity, arity)?, blocks);
-        Ok(Map::of(Known::Own(Identity::fresh()), name, (rows.from(), set), arity, kind, None))
+        Ok(Map::of(MapIdentity::Own(Identity::fresh()), name, (rows.from(), set), arity, kind, None))
     }
 
     /// The map that leads from every element of a set to itself. It is known by the number of the set.
     pub(crate) fn identity(set: &Set) -> Map {
-        Map::of(Known::OfSet(set.id()), set.name().to_owned(), (set, set), 1, Kind::Identity, None)
+        Map::of(MapIdentity::OfSet(set.id()), set.name().to_owned(), (set, set), 1, Kind::Identity, None)
     }
 
     /// The map by which all elements of a set, and all cells of an extruded one, lead to the first element of another: to what they share. It
@@ -270,7 +270,7 @@ impl Map {
         if to.sizes().total == 0 {
             return Err(MeshError::MapRange { map: name, row: 0, column: 0, value: 0, set: to.name().to_owned(), size: 0 });
         }
-        Ok(Map::of(Known::Own(Identity::fresh()), name, (from, to), 1, Kind::First, None))
+        Ok(Map::of(MapIdentity::Own(Identity::fresh()), name, (from, to), 1, Kind::First, None))
     }
 
     /// This map with its slots in another order: slot `i` is slot `order[i]` of this one. No table is copied.
@@ -290,12 +290,12 @@ impl Map {
         let mut sorted = order.to_vec();
         sorted.sort_unstable();
         if !sorted.iter().copied().eq(0..self.arity() as i32) {
-            let reason = format!("{order:?} is not an order of the {} slots of `{}`", self.arity(), self.name());
+            let reason = format!("{order:?} is not a permutation of the {} slots of `{}`", self.arity(), self.name());
             return Err(MeshError::MapOffsets { map: name, reason });
         }
         let moves = self.moves().map(|moves| moves.permuted(order));
         let kind = Kind::Permuted { of: self.clone(), order: order.into() };
-        Ok(Map::of(Known::Own(Identity::fresh()), name, (self.from(), self.to()), self.arity(), kind, moves))
+        Ok(Map::of(MapIdentity::Own(Identity::fresh()), name, (self.from(), self.to()), self.arity(), kind, moves))
     }
 
     /// The map that leads through another one, of arity 1, and then through this one. No table is copied.
@@ -315,17 +315,21 @@ impl Map {
         let name = name.into();
         let wrong = |reason: String| Err(MeshError::MapOffsets { map: name.clone(), reason });
         if through.arity() != 1 {
-            return wrong(format!("`{}` has arity {}, but a map in front of another has arity 1", through.name(), through.arity()));
+            return wrong(format!(
+                "`{}` has arity {}, but only the last of several maps may have an arity other than 1",
+                through.name(),
+                through.arity()
+            ));
         }
         if through.moves().is_some() {
             return wrong(format!("`{}` has offsets; only the last of several maps may have them", through.name()));
         }
         if [self, through].into_iter().any(Map::is_to_first) {
-            return wrong("all elements lead to one anyway".to_owned());
+            return wrong("it maps all elements to one".to_owned());
         }
         if through.to().plain() != self.from().plain() {
             let (first, to, from) = (through.name(), through.to().name(), self.from().name());
-            return wrong(format!("`{first}` leads to set `{to}`, but `{}` begins at `{from}`", self.name()));
+            return wrong(format!("`{first}` leads to set `{to}`, but `{}` starts at `{from}`", self.name()));
         }
         // What loops over the first set visit must have whole rows all the way.
         let visited = through.from().halo().map_or(0, |halo| halo.exec());
@@ -333,14 +337,14 @@ impl Map {
             let rows = through.values()?;
             if rows[..visited].iter().any(|row| broken.binary_search(row).is_ok()) {
                 return wrong(format!(
-                    "`{}` leads to elements of other processes whose rows of `{}` are not here; make it before the mesh is distributed",
+                    "`{}` leads to elements of other processes whose rows of `{}` are not local; create it before the mesh is distributed",
                     through.name(),
                     self.name()
                 ));
             }
         }
         let kind = Kind::Composed { of: self.clone(), through: through.clone() };
-        Ok(Map::of(Known::Own(Identity::fresh()), name, (through.from(), self.to()), self.arity(), kind, self.moves().cloned()))
+        Ok(Map::of(MapIdentity::Own(Identity::fresh()), name, (through.from(), self.to()), self.arity(), kind, self.moves().cloned()))
     }
 
     /// Whether some values are negative, which lead nowhere.
@@ -410,8 +414,8 @@ impl Map {
     /// The number by which this map is known.
     pub fn id(&self) -> Id {
         match &self.inner.id {
-            Known::Own(identity) => identity.number(),
-            Known::OfSet(id) => *id,
+            MapIdentity::Own(identity) => identity.number(),
+            MapIdentity::OfSet(id) => *id,
         }
     }
 

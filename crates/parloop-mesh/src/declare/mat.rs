@@ -44,7 +44,7 @@ impl Mat {
     /// Zeros.
     ///
     /// # Errors
-    /// When there is no room.
+    /// When memory cannot be allocated.
     pub fn zeros(sparsity: &Sparsity, dtype: DType, name: impl Into<String>) -> Result<Mat> {
         let storage = Storage::zeros(dtype, sparsity.pattern().stored(), sparsity.block())?;
         Mat::around(sparsity, storage, name)
@@ -103,7 +103,7 @@ impl Mat {
         (rows.set().sizes().total * rows.count(), columns.set().sizes().total * columns.count())
     }
 
-    /// All numbers, zeros and all, row by row.
+    /// All values, including zeros, row by row.
     ///
     /// # Errors
     /// [`MeshError::ElementType`]; [`MeshError::TooLarge`] where so many do not fit; when a device fails.

@@ -201,7 +201,7 @@ impl Set {
         }
         match i32::try_from(cells.saturating_mul(self.sizes().total.max(1))) {
             Ok(_) => self.with_layers(Layers::constant(cells as i32, periodic)),
-            Err(_) => wrong(format!("{cells} cells over each element are more than {} in all", i32::MAX)),
+            Err(_) => wrong(format!("{cells} cells over each element are more than {} in total", i32::MAX)),
         }
     }
 
@@ -212,16 +212,16 @@ impl Set {
     pub fn extruded_between(&self, bounds: &[[i32; 2]], periodic: bool) -> Result<Set> {
         let wrong = |reason: String| Err(MeshError::Layers { set: self.name().to_owned(), reason });
         if bounds.len() != self.sizes().total {
-            return wrong(format!("{} pairs of layers are given for {} elements", bounds.len(), self.sizes().total));
+            return wrong(format!("{} pairs of layers were given for {} elements", bounds.len(), self.sizes().total));
         }
         if let Some((column, [bottom, top])) = bounds.iter().enumerate().find(|(_, [bottom, top])| *bottom < 0 || top <= bottom) {
             return wrong(format!(
-                "layers {bottom} to {top} of element {column} do not grow from 0 or more; the second is at least one more"
+                "layers {bottom} to {top} of element {column} are invalid; the first must be at least 0 and the second at least one more"
             ));
         }
         match Layers::varied(bounds.to_vec(), periodic) {
             Some(layers) => self.with_layers(layers),
-            None => wrong(format!("there are more than {} cells in all", i32::MAX)),
+            None => wrong(format!("there are more than {} cells in total", i32::MAX)),
         }
     }
 

@@ -41,12 +41,12 @@ struct Inner {
     pairs: Vec<(Map, Map)>,
     pattern: Arc<Pattern>,
     nonzeros: Set,
-    /// Where the blocks of elements are, for each pair of maps that was asked for.
-    positions: Lock<HashMap<Known, Map>>,
+    /// Where the blocks of elements are, for each pair of maps that was requested.
+    positions: Lock<HashMap<PositionsKey, Map>>,
 }
 
 /// What positions are known for: the maps, what is dropped, and of extruded sets which, and which cells of it.
-type Known = (Id, Id, Dropped, Id, Region);
+type PositionsKey = (Id, Id, Dropped, Id, Region);
 
 /// A map to rows, a map to columns, and where they begin at an extruded set, the regions whose targets meet.
 pub type MapPair<'a> = (&'a Map, &'a Map, &'a [Region]);
@@ -78,8 +78,7 @@ impl Sparsity {
             check_maps(&name, rows, columns, row_map, column_map)?;
             for map in [row_map, column_map] {
                 if map.moves().is_some() && map.from().layers().is_none() {
-                    let reason =
-                        "it has offsets; a sparsity needs to know of how many layers, so let it begin at the extruded set".to_owned();
+                    let reason = "it has offsets, and a sparsity needs the number of layers; use a map from the extruded set".to_owned();
                     return Err(MeshError::MapOffsets { map: map.name().to_owned(), reason });
                 }
             }
@@ -109,8 +108,8 @@ impl Sparsity {
         Sparsity::around((rows, columns), pattern, pairs, name)
     }
 
-    /// The blocks of compressed rows that somebody else made: row `r` has blocks in `columns[starts[r]..starts[r + 1]]`, ascending. Loops may
-    /// use every pair of maps whose targets meet there.
+    /// The blocks of compressed rows that someone else made: row `r` has blocks in `columns[starts[r]..starts[r + 1]]`, ascending. Loops
+    /// may use every pair of maps whose targets meet there.
     ///
     /// ```
     /// use parloop_device::DType;

@@ -65,7 +65,7 @@ impl Set {
         self.merged(other, |here, there| here != there)
     }
 
-    /// Walks through both in order; `keep` is told in which of the two an element is.
+    /// Merges both in order; `keep` is told which of the two contains an element.
     fn merged(&self, other: &Set, keep: impl Fn(bool, bool) -> bool) -> Result<Set> {
         if self.base() != other.base() {
             return Err(MeshError::SubsetsOfDifferentSets { first: self.base().name().into(), second: other.base().name().into() });

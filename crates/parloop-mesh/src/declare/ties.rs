@@ -11,11 +11,11 @@ pub type Tied = dyn Any + Send + Sync;
 /// What is tied to a set and still in use.
 #[derive(Default)]
 pub struct Ties {
-    list: Lock<Known>,
+    list: Lock<TieList>,
 }
 
 #[derive(Default)]
-struct Known {
+struct TieList {
     ties: Vec<Weak<Tied>>,
     /// How many there are when dead ones are looked for.
     full: usize,
@@ -27,7 +27,7 @@ const FEW: usize = 64;
 impl Ties {
     /// Adds one.
     pub fn add(&self, tie: Weak<Tied>) {
-        let mut known = self.list.lock_or(Known::default);
+        let mut known = self.list.lock_or(TieList::default);
         if known.ties.len() >= known.full.max(FEW) {
             known.ties.retain(|tie| tie.strong_count() > 0);
             known.full = 2 * known.ties.len();
@@ -37,6 +37,6 @@ impl Ties {
 
     /// Those in use, in the order in which they were made.
     pub fn all(&self) -> Vec<Arc<Tied>> {
-        self.list.lock_or(Known::default).ties.iter().filter_map(Weak::upgrade).collect()
+        self.list.lock_or(TieList::default).ties.iter().filter_map(Weak::upgrade).collect()
     }
 }

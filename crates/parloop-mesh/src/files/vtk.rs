@@ -127,7 +127,7 @@ pub struct Field<'a> {
 #[non_exhaustive]
 pub enum VtkError {
     /// Coordinates are not whole points, or points have none or too many.
-    #[error("{values} coordinates were given for points of dimension {dim}; give 1, 2 or 3 coordinates for each point")]
+    #[error("{values} coordinates were given for points of dimension {dim}; give 1, 2 or 3 coordinates per point")]
     Points {
         /// How many coordinates there are.
         values: usize,
@@ -135,7 +135,7 @@ pub enum VtkError {
         dim: usize,
     },
     /// Corners are not whole cells.
-    #[error("{values} corners were given for cells of {corners}; give {corners} for each cell")]
+    #[error("{values} corners were given for cells of {corners}; give {corners} per cell")]
     Cells {
         /// How many corners there are.
         values: usize,
@@ -155,7 +155,7 @@ pub enum VtkError {
         points: usize,
     },
     /// A field has too many or too few values.
-    #[error("field `{field}` has {values} values, but {count} {on} of {components} components take {expected}", expected = count.saturating_mul(*components))]
+    #[error("field `{field}` has {values} values, but {count} {on} of {components} components need {expected}", expected = count.saturating_mul(*components))]
     Field {
         /// Its name.
         field: String,
@@ -169,19 +169,19 @@ pub enum VtkError {
         components: usize,
     },
     /// A field of no components.
-    #[error("field `{field}` has 0 components; a field has at least 1")]
+    #[error("field `{field}` has 0 components; a field needs at least 1")]
     NoComponents {
         /// Its name.
         field: String,
     },
     /// A name that a file cannot have.
-    #[error("a field is called {field:?}; a name needs at least one character, and no control characters")]
+    #[error("invalid field name {field:?}; a name needs at least one character and cannot have control characters")]
     Name {
         /// The name.
         field: String,
     },
     /// Two fields of one name.
-    #[error("two fields on {on} are called `{field}`; give each its own name")]
+    #[error("two fields on {on} are named `{field}`; give each its own name")]
     Twice {
         /// The name.
         field: String,

@@ -15,7 +15,7 @@ pub fn check(signature: &Signature, args: &[Arg], gets_layer: bool) -> Result<()
         return Err(MeshError::Count { kernel: kernel.clone(), takes: signature.params.len(), given });
     }
     if let Some(last) = signature.params.last().filter(|last| gets_layer && last.ty != ParamType::Scalar(DType::I32)) {
-        let (name, declared, given) = (last.name.clone(), last.declaration(), "the number of the layer".to_owned());
+        let (name, declared, given) = (last.name.clone(), last.declaration(), "the layer number".to_owned());
         return Err(MeshError::Parameter { kernel: kernel.clone(), index: args.len(), name, declared, given, advice: "declare an int" });
     }
     for (index, (param, arg)) in signature.params.iter().zip(args).enumerate() {
@@ -33,7 +33,7 @@ pub fn check(signature: &Signature, args: &[Arg], gets_layer: bool) -> Result<()
             ParamType::Pointer { to, constant } => (to, constant),
             ParamType::Scalar(dtype) => match by_value(arg) {
                 Err(advice) => return wrong(advice),
-                Ok(()) if *dtype != arg.dtype() => return wrong("both must have the same type of numbers"),
+                Ok(()) if *dtype != arg.dtype() => return wrong("both must have the same element type"),
                 Ok(()) => continue,
             },
         };
@@ -47,19 +47,19 @@ pub fn check(signature: &Signature, args: &[Arg], gets_layer: bool) -> Result<()
             },
             Pointee::Rows(dtype, lengths) => match has_rows(arg) {
                 true if numbers(lengths) == arg.axes().last().map(|&length| length as u64) => *dtype,
-                true => return wrong("the length of a row must be the number of values of an element"),
+                true => return wrong("the row length must be the number of values per element"),
                 false if arg.only().is_none() => return wrong("its parts have rows of different lengths; declare one pointer"),
                 false => return wrong("only an argument through a map has rows; declare one pointer"),
             },
             Pointee::Void | Pointee::Class(_) | Pointee::Struct(_) | Pointee::Other(_) => {
-                return wrong("declare a pointer to numbers of the type of the data");
+                return wrong("declare a pointer to the element type of the data");
             }
         };
         if declared != arg.dtype() {
-            return wrong("both must have the same type of numbers");
+            return wrong("both must have the same element type");
         }
         if *constant && arg.access().writes() {
-            return wrong("leave out `const`, or pass it with READ");
+            return wrong("remove `const`, or pass it with READ");
         }
     }
     Ok(())
@@ -69,8 +69,8 @@ pub fn check(signature: &Signature, args: &[Arg], gets_layer: bool) -> Result<()
 pub fn by_value(arg: &Arg) -> Result<(), &'static str> {
     match arg.axes().iter().product::<usize>() {
         1 if arg.access() == Access::Read => Ok(()),
-        1 => Err("only what is passed with READ can be taken by value; declare a pointer"),
-        _ => Err("it has several numbers for an element; declare a pointer"),
+        1 => Err("only an argument passed with READ can be taken by value; declare a pointer"),
+        _ => Err("it has several numbers per element; declare a pointer"),
     }
 }
 

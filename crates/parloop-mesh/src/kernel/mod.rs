@@ -79,7 +79,7 @@ impl KernelOptions {
 
 /// What a kernel in C was made of: made of the same again it is the same kernel, with all that loops have worked out for it.
 #[derive(PartialEq, Eq, Hash)]
-struct Known {
+struct KernelKey {
     source: String,
     name: String,
     options: KernelOptions,
@@ -88,10 +88,10 @@ struct Known {
 /// More kernels than this are not remembered.
 const MOST_KNOWN: usize = 1024;
 
-static KNOWN: Lock<Option<HashMap<Known, Kernel>>> = Lock::new(None);
+static KNOWN: Lock<Option<HashMap<KernelKey, Kernel>>> = Lock::new(None);
 
 /// What `with` makes of the kernels that are known.
-fn known_kernels<R>(with: impl FnOnce(&mut HashMap<Known, Kernel>) -> R) -> R {
+fn known_kernels<R>(with: impl FnOnce(&mut HashMap<KernelKey, Kernel>) -> R) -> R {
     with(KNOWN.lock_or(|| None).get_or_insert_default())
 }
 
@@ -128,7 +128,7 @@ impl Kernel {
     /// element, and does not write through `const` pointers. It returns, and has no undefined behaviour in C. Headers and arguments of
     /// the compiler are part of it.
     pub unsafe fn c(source: &str, name: &str, options: &KernelOptions) -> Result<Kernel> {
-        let known = Known { source: source.to_owned(), name: name.to_owned(), options: options.clone() };
+        let known = KernelKey { source: source.to_owned(), name: name.to_owned(), options: options.clone() };
         let reads_files = options.reads_files(source);
         let before = known_kernels(|kernels| kernels.get(&known).cloned());
         if !reads_files && let Some(kernel) = before {

@@ -15,7 +15,7 @@ pub fn check(kernel: &LoopKernel, args: &[Arg], gets_layer: bool) -> Result<()> 
     }
     if let Some(last) = kernel.arguments.last().filter(|last| gets_layer && !matches!(last.kind, ArgumentKind::Value)) {
         let (declared, name_of) = (last.to_string(), last.name.to_string());
-        let (given, advice) = ("the number of the layer".to_owned(), "declare a value");
+        let (given, advice) = ("the layer number".to_owned(), "declare a value");
         return Err(MeshError::Parameter { kernel: name(), index: args.len(), name: name_of, declared, given, advice });
     }
     for (index, (argument, arg)) in kernel.arguments.iter().zip(args).enumerate() {
@@ -25,7 +25,7 @@ pub fn check(kernel: &LoopKernel, args: &[Arg], gets_layer: bool) -> Result<()> 
         };
         match &argument.kind {
             ArgumentKind::Array { layout, .. } if axes(layout, &arg.axes()).is_none() => {
-                return wrong("its axes must be those of the map and of the data, or one for all numbers");
+                return wrong("its axes must be those of the map and the data, or one axis for all numbers");
             }
             ArgumentKind::Array { .. } => {}
             ArgumentKind::Value => {
@@ -36,7 +36,7 @@ pub fn check(kernel: &LoopKernel, args: &[Arg], gets_layer: bool) -> Result<()> 
             _ => return wrong("declare an array"),
         }
         if argument.ty.as_ref().is_some_and(|ty| *ty != Type::Scalar(arg.dtype())) {
-            return wrong("both must have the same type of numbers");
+            return wrong("both must have the same element type");
         }
         if !arg.access().writes() && is_written(kernel, argument) {
             return wrong("the kernel writes it; pass it with an access that writes");

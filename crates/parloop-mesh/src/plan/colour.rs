@@ -99,7 +99,7 @@ struct Groups<'a, 'b> {
 }
 
 /// How far a colouring is.
-struct Found {
+struct Colouring {
     /// For each target, the colours of this pass that touch it.
     used: Vec<u64>,
     /// For each group, its colour.
@@ -146,7 +146,7 @@ impl Groups<'_, '_> {
 
     /// The colour of each group, and how many colours there are.
     fn colour(&self) -> (Vec<u32>, usize) {
-        let mut found = Found { used: vec![0; self.incidence.targets()], colours: vec![0; self.len()], left: Vec::new() };
+        let mut found = Colouring { used: vec![0; self.incidence.targets()], colours: vec![0; self.len()], left: Vec::new() };
         let mut count = self.pass(0..self.len(), 0, &mut found);
         if found.left.is_empty() {
             self.balance(&mut found, count);
@@ -167,7 +167,7 @@ impl Groups<'_, '_> {
 
     /// Gives each group the first of the 64 colours from `first` that none of its targets has; groups that find none are left.
     /// Returns how many colours are used. Where any group is left it is all of them, so that colours have no gaps.
-    fn pass(&self, groups: impl Iterator<Item = usize>, first: usize, found: &mut Found) -> usize {
+    fn pass(&self, groups: impl Iterator<Item = usize>, first: usize, found: &mut Colouring) -> usize {
         let mut count = 0;
         for group in groups {
             let mut taken = 0u64;
@@ -185,7 +185,7 @@ impl Groups<'_, '_> {
     }
 
     /// Moves groups of large colours to smaller ones that are free for them; the number of colours stays.
-    fn balance(&self, Found { used, colours, .. }: &mut Found, count: usize) {
+    fn balance(&self, Colouring { used, colours, .. }: &mut Colouring, count: usize) {
         if count < 2 {
             return;
         }
@@ -221,7 +221,7 @@ impl Groups<'_, '_> {
     }
 
     /// Gives each group that is left the colour after the last one of its targets, from `first`: one pass, whatever the number of colours.
-    fn stack(&self, first: usize, found: &mut Found) -> usize {
+    fn stack(&self, first: usize, found: &mut Colouring) -> usize {
         let mut next = vec![0u32; self.incidence.targets()];
         let mut count = 0;
         for &group in &found.left {

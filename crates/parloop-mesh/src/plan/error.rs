@@ -5,7 +5,7 @@
 #[non_exhaustive]
 pub enum PlanError {
     /// The values of a table are not whole rows.
-    #[error("table {table} has {values} values, which are not whole rows of {arity}; give `rows * arity` values")]
+    #[error("table {table} has {values} values, which is not a multiple of its arity {arity}; give `rows * arity` values")]
     Shape {
         /// Which table, counted from 0.
         table: usize,
@@ -39,7 +39,7 @@ pub enum PlanError {
         targets: usize,
     },
     /// Two tables go to the same set and say different sizes of it.
-    #[error("table {table} says that set {set} has {found} elements, but a table before it says {before}")]
+    #[error("table {table} needs {found} elements in set {set}, but an earlier table needs {before}")]
     SetSize {
         /// Which table, counted from 0.
         table: usize,
@@ -57,7 +57,7 @@ pub enum PlanError {
         reason: String,
     },
     /// A list of elements has one twice, or a negative number.
-    #[error("a list of elements must have each once, from 0 or more, but at {position} it has {element}")]
+    #[error("a list of elements must have non-negative entries without repeats, but entry {position} is {element}")]
     NotDistinct {
         /// Where in the list.
         position: usize,
@@ -65,7 +65,7 @@ pub enum PlanError {
         element: i32,
     },
     /// A rank or an order is not what it is made of, each exactly once.
-    #[error("the {what} must have each of its {expected} numbers exactly once, but it has {found} entries, and at {position} a wrong one")]
+    #[error("the {what} must be a permutation of {expected} numbers, but it has {found} entries and entry {position} is wrong")]
     NotPermutation {
         /// `"rank"` or `"order"`.
         what: &'static str,
@@ -77,15 +77,15 @@ pub enum PlanError {
         position: usize,
     },
     /// A rank is given for a set that no table goes to.
-    #[error("a rank is given for set {set}, but no table of the loop goes to it")]
+    #[error("a rank was given for set {set}, but no table of the loop leads to it")]
     UnknownSet {
         /// The set.
         set: usize,
     },
     /// Only tables to one set can be asked about.
-    #[error("{asked} is made of tables to one set, but these go to {sets} sets; make one for each set")]
+    #[error("{asked} needs tables that lead to one set, but these lead to {sets} sets; make one for each set")]
     SeveralSets {
-        /// What was asked for.
+        /// What was requested.
         asked: &'static str,
         /// To how many sets the tables go.
         sets: usize,
@@ -99,7 +99,7 @@ pub enum PlanError {
         count: usize,
     },
     /// A number of parts that makes no sense.
-    #[error("{parts} parts were asked for; there can be 1 to {most}")]
+    #[error("{parts} parts were requested; the number must be 1 to {most}")]
     Parts {
         /// What was asked.
         parts: usize,
@@ -107,10 +107,10 @@ pub enum PlanError {
         most: usize,
     },
     /// Blocks of no elements.
-    #[error("blocks of 0 elements were asked for; a block has at least 1")]
+    #[error("blocks of 0 elements were requested; a block needs at least 1")]
     EmptyBlocks,
     /// The two sides of a pair have different numbers of elements.
-    #[error("the row targets of a pair have {rows} elements, but its column targets have {columns}; both must be of the same elements")]
+    #[error("the row targets of a pair have {rows} elements, but its column targets have {columns}; both must have the same elements")]
     PairCounts {
         /// How many elements have row targets.
         rows: usize,
@@ -130,7 +130,7 @@ pub enum PlanError {
         expected: usize,
     },
     /// Two targets of an element meet where no block is stored.
-    #[error("the pattern has no block in row {row} and column {column}; make it of this pair of maps as well")]
+    #[error("the pattern has no block in row {row} and column {column}; build it from this pair of maps as well")]
     NotStored {
         /// The row.
         row: i32,
@@ -138,7 +138,7 @@ pub enum PlanError {
         column: i32,
     },
     /// Where compressed rows start does not ascend from 0 to the number of stored blocks.
-    #[error("row starts ascend from 0 to {stored}, the number of stored columns, but entry {place} is {}", .found.map_or("missing".to_owned(), |found| found.to_string()))]
+    #[error("row starts must ascend from 0 to {stored}, the number of stored columns, but entry {place} is {}", .found.map_or("missing".to_owned(), |found| found.to_string()))]
     RowStarts {
         /// Which entry.
         place: usize,
@@ -158,7 +158,7 @@ pub enum PlanError {
         width: usize,
     },
     /// The columns of a compressed row do not ascend.
-    #[error("the columns of row {row} must ascend, but {column} comes after {before}; sort them, each once")]
+    #[error("the columns of row {row} must ascend, but {column} follows {before}; sort them and remove duplicates")]
     RowOrder {
         /// The row.
         row: usize,
@@ -192,7 +192,7 @@ pub enum PlanError {
         expected: usize,
     },
     /// There is not enough memory.
-    #[error("there is no room for {count} {what}")]
+    #[error("could not allocate memory for {count} {what}")]
     NoRoom {
         /// What was to be stored.
         what: &'static str,
@@ -200,7 +200,7 @@ pub enum PlanError {
         count: usize,
     },
     /// The system starts no further thread.
-    #[error("a thread could not be started ({reason}); ask for fewer threads")]
+    #[error("a thread could not be started ({reason}); use fewer threads")]
     NoThread {
         /// Why.
         reason: std::io::ErrorKind,

@@ -37,7 +37,7 @@ pub struct Owned {
     pub masks: Vec<u32>,
     /// How many words a mask has: one for each 32 slots, and at least one.
     pub words: usize,
-    /// How often an element is run, in the mean: 1 is no work done twice.
+    /// How often an element is run, on average; 1 means that no work is repeated.
     pub redundancy: f64,
 }
 

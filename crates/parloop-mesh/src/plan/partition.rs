@@ -1,4 +1,4 @@
-//! Who owns which elements: by where they are, and of other sets by the maps between them.
+//! The owner of each element: by coordinates, and for other sets through the maps between them.
 
 use super::PlanError;
 
@@ -80,9 +80,9 @@ fn bisect(points: &Points<'_>, indices: &mut [usize], first: usize, parts: usize
     bisect(points, high, first + left, parts - left, part_of);
 }
 
-/// Who owns the elements of every set, when one set is given: an element that a map leads to belongs to the owner of the first that leads to
-/// it, and one that leads on to that of its first target. Elements that nothing leads to or from are dealt out evenly. `None` for sets that no
-/// map connects with the given one.
+/// The owners of the elements of every set, given those of one set: an element that a map leads to belongs to the owner of the first that
+/// leads to it, and one that leads on to that of its first target. Elements that nothing leads to or from are dealt out evenly. `None` for
+/// sets that no map connects with the given one.
 ///
 /// # Errors
 /// [`PlanError::Shape`]: other than one owner for each element.

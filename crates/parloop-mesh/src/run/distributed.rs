@@ -1,5 +1,5 @@
-//! Loops over distributed sets: ghosts that are read get the numbers of their owners while elements run that need none, then the others run;
-//! what all elements share is combined in the order of the ranks.
+//! Loops over distributed sets: ghosts that are read are updated from their owners while the elements that need none run, then the others
+//! run; Globals are reduced in the order of the ranks.
 //!
 //! What is written through maps is computed by the owner of each target: it also runs the elements of others that lead there (the ghosts up to
 //! `Halo::exec`), so that nothing is sent back. Where the order of elements matters, all of them run in the order of the whole set. Sums over all
@@ -29,7 +29,7 @@ use crate::storage::Storage;
 /// A loop as its processes run it together.
 pub struct Distributed<L> {
     comm: Comm,
-    way: Way,
+    way: DistributedScheme,
     /// Parts whose ghosts are read, each table once.
     needed: SmallVec<[usize; 4]>,
     /// Parts that are written, each table once.
@@ -46,7 +46,7 @@ pub struct Distributed<L> {
 
 /// How a loop is run by several processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum DistributedScheme {
     /// Nothing is written through maps.
     Owned,
     /// Owners of targets compute them.
@@ -57,7 +57,7 @@ enum Way {
     InTurn,
 }
 
-/// A sum over all elements: what the elements of this process add, and what ghosts add, which nobody wants.
+/// A sum over all elements: the contribution of the elements of this process, and that of ghosts, which is discarded.
 struct Sum {
     part: usize,
     own: Global,
@@ -66,7 +66,7 @@ struct Sum {
 
 /// What a distributed loop runs: loops over parts of its set.
 pub trait Stretched {
-    /// Runs it. The caller has its turn at all data.
+    /// Runs it. The caller holds the locks of all data.
     ///
     /// # Errors
     /// Those of a loop.
@@ -74,7 +74,7 @@ pub trait Stretched {
 }
 
 /// A loop as it was declared.
-pub struct Declared<'a> {
+pub struct LoopDescription<'a> {
     pub kernel: &'a str,
     pub iteration: &'a Iteration,
     pub parts: &'a [Part],
@@ -95,7 +95,7 @@ impl<L: Stretched> Distributed<L> {
     ///
     /// # Errors
     /// [`MeshError::Distributed`]: combinations of accesses that no order of the processes serves.
-    pub fn of(declared: &Declared<'_>) -> Result<Option<Distributed<L>>> {
+    pub fn of(declared: &LoopDescription<'_>) -> Result<Option<Distributed<L>>> {
         let Some(halo) = declared.iteration.set().halo() else { return Ok(None) };
         let parts = declared.parts;
         let wrong = |reason: &'static str| {
@@ -106,24 +106,24 @@ impl<L: Stretched> Distributed<L> {
         let adds_up = parts.iter().any(|part| matches!(part.data, ArgData::Global(_)) && part.access == Access::Inc);
         let way = if through(Access::Rw) {
             if through(Access::Write) {
-                return wrong("it writes and it reads and writes through maps; use two loops");
+                return wrong("it has both WRITE and RW arguments through maps; use two loops");
             }
             if parts.iter().any(|part| matches!(part.data, ArgData::Mat(..))) {
-                return wrong("it adds to a matrix and reads and writes data through a map; use two loops");
+                return wrong("it adds to a matrix and has an RW argument through a map; use two loops");
             }
-            Way::InTurn
+            DistributedScheme::InTurn
         } else if through(Access::Write) {
-            Way::Ordered
+            DistributedScheme::Ordered
         } else if parts.iter().any(|part| part.map.is_some() && part.access.writes()) {
-            if declared.deterministic && !adds_up { Way::Ordered } else { Way::Redundant }
+            if declared.deterministic && !adds_up { DistributedScheme::Ordered } else { DistributedScheme::Redundant }
         } else {
-            Way::Owned
+            DistributedScheme::Owned
         };
         let reads_ghosts = |part: &Part| {
-            let is_reached = part.map.is_some() || matches!(way, Way::Redundant | Way::Ordered);
+            let is_reached = part.map.is_some() || matches!(way, DistributedScheme::Redundant | DistributedScheme::Ordered);
             let is_read = part.access.reads() && part.access != Access::Inc;
             // In turn, what one process adds to is what the last one left.
-            is_reached && is_read || way == Way::InTurn && part.map.is_some()
+            is_reached && is_read || way == DistributedScheme::InTurn && part.map.is_some()
         };
         let mut sums = Vec::new();
         for (index, part) in parts.iter().enumerate() {
@@ -133,7 +133,7 @@ impl<L: Stretched> Distributed<L> {
             }
         }
         let mut copies = Vec::new();
-        if way == Way::Ordered && adds_up {
+        if way == DistributedScheme::Ordered && adds_up {
             for (index, part) in parts.iter().enumerate().filter(|(_, part)| part.access.writes()) {
                 copies.extend(copy_of(part)?.map(|copy| (index, copy)));
             }
@@ -158,7 +158,7 @@ impl<L: Stretched> Distributed<L> {
             let is_lost = matches!(stretch, Stretch::Ghosts | Stretch::Ordered);
             parts[sum.part].data = ArgData::Global(if is_lost { &sum.ghosts } else { &sum.own }.clone());
         }
-        if self.way == Way::Ordered && stretch == Stretch::Owned {
+        if self.way == DistributedScheme::Ordered && stretch == Stretch::Owned {
             self.copies.iter().for_each(|(part, copy)| parts[*part].data = copy.clone());
         }
         parts
@@ -180,12 +180,12 @@ impl<L: Stretched> Distributed<L> {
     ///
     /// # Errors
     /// Those of loops; what MPI says; in checked mode [`MeshError::Mismatch`].
-    pub fn run(&self, declared: &Declared<'_>, context: &Context, make: impl Fn(Stretch) -> L) -> Result<()> {
+    pub fn run(&self, declared: &LoopDescription<'_>, context: &Context, make: impl Fn(Stretch) -> L) -> Result<()> {
         refuse_recording(|| "a loop over a distributed set".to_owned()).map_err(KernelError::from)?;
         if declared.checked {
             self.check_alike(declared)?;
         }
-        if matches!(self.way, Way::Redundant | Way::Ordered) {
+        if matches!(self.way, DistributedScheme::Redundant | DistributedScheme::Ordered) {
             find_ghosts(declared.iteration.set())?;
         }
         let parts = declared.parts;
@@ -195,18 +195,18 @@ impl<L: Stretched> Distributed<L> {
         }
         let run = |stretch: Stretch| self.loops[stretch as usize].get_or_init(|| make(stretch)).run_in_turn(context);
         match self.way {
-            Way::InTurn => self.run_in_turn(parts, &run)?,
+            DistributedScheme::InTurn => self.run_in_turn(parts, &run)?,
             way => {
                 let stale = self.stale(parts)?;
                 let nothing_to_wait_for = stale.is_empty();
                 let exchange = Exchange::start(stale, &self.comm)?;
                 let rest: &[Stretch] = match way {
-                    Way::Owned if nothing_to_wait_for => &[Stretch::Owned],
-                    Way::Redundant if nothing_to_wait_for && self.sums.is_empty() => &[Stretch::Exec],
-                    Way::Ordered => &[Stretch::Ordered],
-                    Way::Owned => &[Stretch::Core, Stretch::Border],
-                    Way::Redundant if self.sums.is_empty() => &[Stretch::Core, Stretch::Rest],
-                    Way::Redundant | Way::InTurn => &[Stretch::Core, Stretch::Border, Stretch::Ghosts],
+                    DistributedScheme::Owned if nothing_to_wait_for => &[Stretch::Owned],
+                    DistributedScheme::Redundant if nothing_to_wait_for && self.sums.is_empty() => &[Stretch::Exec],
+                    DistributedScheme::Ordered => &[Stretch::Ordered],
+                    DistributedScheme::Owned => &[Stretch::Core, Stretch::Border],
+                    DistributedScheme::Redundant if self.sums.is_empty() => &[Stretch::Core, Stretch::Rest],
+                    DistributedScheme::Redundant | DistributedScheme::InTurn => &[Stretch::Core, Stretch::Border, Stretch::Ghosts],
                 };
                 let (first, rest) = if rest[0] == Stretch::Core { (Some(rest[0]), &rest[1..]) } else { (None, rest) };
                 first.map_or(Ok(()), run)?;
@@ -242,7 +242,7 @@ impl<L: Stretched> Distributed<L> {
         stale(self.needed.iter().filter_map(|&part| table(&parts[part])), &self.comm)
     }
 
-    /// One process after another, each with fresh ghosts, whose numbers go back to their owners.
+    /// One process after another, each with up-to-date ghosts, whose values are sent back to their owners.
     fn run_in_turn(&self, parts: &[Part], run: &dyn Fn(Stretch) -> Result<()>) -> Result<()> {
         let indirect: Vec<usize> = self.written.iter().copied().filter(|&part| self.needed.contains(&part)).collect();
         for rank in 0..self.comm.size() {
@@ -289,7 +289,7 @@ impl<L: Stretched> Distributed<L> {
     }
 
     /// Refuses loops that differ between the processes, which would wait for each other or exchange what does not belong together.
-    fn check_alike(&self, declared: &Declared<'_>) -> Result<()> {
+    fn check_alike(&self, declared: &LoopDescription<'_>) -> Result<()> {
         let args = declared.parts.iter().map(|part| format!("{}({})", part.name(), part.access)).collect::<Vec<_>>().join(", ");
         let own = format!("kernel `{}` over `{}` with {args}", declared.kernel, declared.iteration.set().name());
         let all = self.comm.gather_all(own.as_bytes())?;

@@ -1,4 +1,4 @@
-//! Numbers of ghosts, sent by their owners: several tables in one message to each neighbour.
+//! Ghost values, sent by their owners: several tables in one message to each neighbour.
 
 use std::collections::BTreeMap;
 
@@ -18,36 +18,36 @@ pub struct Table<'a> {
     pub storage: &'a Storage,
 }
 
-/// Messages on their way. Whoever has them has a turn at the tables, to write.
+/// Messages in flight. Their holder has write locks on the tables.
 pub struct Exchange<'a> {
     tables: Vec<Table<'a>>,
     messages: Messages,
-    way: Way,
+    way: Direction,
 }
 
 /// Who sends.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Direction {
     /// Owners, to all who have ghosts.
     ToGhosts,
     /// One process, what it left in its ghosts, to their owners.
     ToOwners { from: usize },
 }
 
-impl Way {
+impl Direction {
     fn sent(self, of: &Neighbour, rank: usize) -> &[i32] {
         match self {
-            Way::ToGhosts => &of.exports,
-            Way::ToOwners { from } if from == rank => &of.imports,
-            Way::ToOwners { .. } => &[],
+            Direction::ToGhosts => &of.exports,
+            Direction::ToOwners { from } if from == rank => &of.imports,
+            Direction::ToOwners { .. } => &[],
         }
     }
 
     fn received(self, of: &Neighbour) -> &[i32] {
         match self {
-            Way::ToGhosts => &of.imports,
-            Way::ToOwners { from } if from == of.rank => &of.exports,
-            Way::ToOwners { .. } => &[],
+            Direction::ToGhosts => &of.imports,
+            Direction::ToOwners { from } if from == of.rank => &of.exports,
+            Direction::ToOwners { .. } => &[],
         }
     }
 }
@@ -58,7 +58,7 @@ impl<'a> Exchange<'a> {
     /// # Errors
     /// When a device that has the numbers fails; what MPI says.
     pub fn start(tables: Vec<Table<'a>>, comm: &Comm) -> Result<Exchange<'a>> {
-        Exchange::on_its_way(tables, comm, Way::ToGhosts)
+        Exchange::on_its_way(tables, comm, Direction::ToGhosts)
     }
 
     /// Sends what one process left in its ghosts to their owners.
@@ -66,10 +66,10 @@ impl<'a> Exchange<'a> {
     /// # Errors
     /// As [`start`](Self::start).
     pub fn start_back(tables: Vec<Table<'a>>, comm: &Comm, from: usize) -> Result<Exchange<'a>> {
-        Exchange::on_its_way(tables, comm, Way::ToOwners { from })
+        Exchange::on_its_way(tables, comm, Direction::ToOwners { from })
     }
 
-    fn on_its_way(tables: Vec<Table<'a>>, comm: &Comm, way: Way) -> Result<Exchange<'a>> {
+    fn on_its_way(tables: Vec<Table<'a>>, comm: &Comm, way: Direction) -> Result<Exchange<'a>> {
         let mut letters: BTreeMap<usize, (Vec<u8>, usize)> = BTreeMap::new();
         for Table { halo, storage } in &tables {
             for neighbour in halo.neighbours() {
@@ -101,20 +101,20 @@ impl<'a> Exchange<'a> {
                 storage.unpack(rows, own)?;
                 *bytes = behind;
             }
-            storage.set_ghosts_fresh(self.way == Way::ToGhosts);
+            storage.set_ghosts_fresh(self.way == Direction::ToGhosts);
         }
         Ok(())
     }
 }
 
-/// Those tables whose ghosts do not have the numbers of their owners, or may not have them since somebody outside may write. All processes
-/// must call it with the same tables.
+/// Those tables whose ghosts do not have the numbers of their owners, or may be stale because an exported array may be written. All
+/// processes must call it with the same tables.
 ///
 /// # Errors
 /// What MPI says.
 pub fn stale<'a>(tables: impl Iterator<Item = Table<'a>>, comm: &Comm) -> Result<Vec<Table<'a>>> {
     let mut tables: Vec<Table<'a>> = tables.collect();
-    // Arrays are asked for by all processes, but each keeps its own as long as it likes.
+    // All processes request arrays, but each keeps its own for as long as it needs.
     let lent: Vec<&Storage> = tables.iter().map(|table| table.storage).filter(|storage| storage.was_lent()).collect();
     if !lent.is_empty() {
         let own: Vec<u8> = lent.iter().map(|storage| u8::from(storage.is_lent())).collect();
@@ -150,7 +150,7 @@ pub fn find_ghosts(subset: &Set) -> Result<()> {
 }
 
 impl Dat {
-    /// Gives ghosts the numbers of their owners, unless they have them. All processes must call it.
+    /// Updates stale ghosts from their owners. Collective: all processes must call it.
     ///
     /// # Errors
     /// When a device that has the numbers fails; what MPI says.

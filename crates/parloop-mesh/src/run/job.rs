@@ -39,25 +39,25 @@ pub fn machine_of(context: &Context) -> Machine {
     }
 }
 
-/// One way to run a loop, ready. Loops of one shape share it, whatever their data.
+/// A plan that is ready to run. Loops of one shape share it, whatever their data.
 #[derive(Debug)]
 pub struct Job {
     /// Which way it is.
     pub way: Way,
     /// The source of each kernel that is launched.
     pub code: Vec<String>,
-    steps: Vec<Step>,
+    steps: Vec<LaunchGroup>,
     /// What the plan keeps in the memory of the device.
     own: Vec<Memory>,
     /// Which of that is written in each run.
     scratch: Vec<usize>,
-    /// Who runs it has its scratch alone.
+    /// A run has exclusive use of the scratch memory.
     turn: Lock<()>,
 }
 
 /// Some launches, and the memory they get.
 #[derive(Debug)]
-struct Step {
+struct LaunchGroup {
     repeat: Repeat,
     memory: SmallVec<[Source; 8]>,
 }
@@ -77,7 +77,7 @@ impl Job {
             return self.launch(tables, maps, &self.own);
         }
         if context.is_recording() {
-            // Replays come at any time, also when somebody else runs the job.
+            // Replays come at any time, also when someone else runs the job.
             return self.launch(tables, maps, &self.with_new_scratch()?);
         }
         let _turn = self.turn.lock_or(|| ());
@@ -205,7 +205,7 @@ struct Maker<'a> {
     making: &'a Making<'a>,
     lanes: bool,
     code: Vec<String>,
-    steps: Vec<Step>,
+    steps: Vec<LaunchGroup>,
     own: Vec<Memory>,
     scratch: Vec<usize>,
     /// Maps to elements with better numbers.
@@ -269,7 +269,7 @@ impl Maker<'_> {
             }
         });
         let memory = memory.collect::<Result<_>>()?;
-        self.steps.push(Step { repeat, memory });
+        self.steps.push(LaunchGroup { repeat, memory });
         Ok(())
     }
 

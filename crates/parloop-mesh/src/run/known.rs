@@ -1,4 +1,4 @@
-//! What is known about loops, by what they are; it is forgotten with the set that they run over, and with their maps.
+//! A cache of loops by shape; entries are dropped with the set that they run over and with their maps.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Once};
@@ -32,7 +32,7 @@ type Loops = HashMap<Key, Arc<Tuned>>;
 /// The loops over each set.
 static KNOWN: Lock<Option<HashMap<Id, Loops>>> = Lock::new(None);
 
-/// What is known about the loop of that key over a set; made when it is not.
+/// The cached value for the loop of that key over a set, created on first use.
 ///
 /// # Errors
 /// Those of `make`.

@@ -17,7 +17,7 @@ pub struct LoopOptions {
     /// element, on copies. The default is what the environment variable `PARLOOP_CHECKED` says
     /// ([`checked_by_environment`](parloop_kernel::checked_by_environment)).
     pub checked: bool,
-    /// Whether elements are run in the lanes of vectors on a CPU.
+    /// Whether elements run in vector lanes only on a CPU.
     pub lanes: Lanes,
     /// Which cells of the columns of an extruded set.
     pub region: Region,
@@ -27,7 +27,7 @@ pub struct LoopOptions {
 
 impl Default for LoopOptions {
     fn default() -> LoopOptions {
-        // The environment is asked once: loops are short. What is wrong with the variable is told when a kernel is compiled.
+        // The environment is read once, since loops are short. An invalid value is reported when a kernel is compiled.
         static CHECKED: OnceLock<bool> = OnceLock::new();
         let checked = *CHECKED.get_or_init(|| matches!(checked_by_environment(), Ok(true)));
         LoopOptions {
@@ -41,7 +41,7 @@ impl Default for LoopOptions {
     }
 }
 
-/// Whether elements are run in the lanes of vectors on a CPU.
+/// Whether elements run in vector lanes only on a CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Lanes {
     /// Where that is faster: both are timed once a loop has run for a while.
@@ -49,11 +49,11 @@ pub enum Lanes {
     Auto,
     /// Never.
     Never,
-    /// Always; it is an error where a loop cannot be run so.
+    /// Always; an error if the loop does not support it.
     Always,
 }
 
-/// How a loop is to be run. All give the same numbers, except for the order in which floating-point numbers are added up and in which
+/// How a loop is run. All give the same results, except for the order in which floating-point numbers are added up and in which
 /// elements change data in place through a map ([`Access::Rw`](crate::Access::Rw)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PlanChoice {

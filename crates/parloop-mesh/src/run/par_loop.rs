@@ -10,7 +10,7 @@ use parloop_kernel::{Context, KernelError};
 use parloop_loop::error::LoopError;
 use smallvec::SmallVec;
 
-use super::distributed::{Declared, Distributed, Stretched};
+use super::distributed::{Distributed, LoopDescription, Stretched};
 use super::job::{Making, machine_of};
 use super::known::{self, Key};
 use super::options::LoopOptions;
@@ -128,9 +128,9 @@ impl ParLoop {
         ParLoop { kernel, iteration, params, parts, options, maps, stored, tables, turns, last: Lock::default(), distributed: None }
     }
 
-    fn declared(&self) -> Declared<'_> {
+    fn declared(&self) -> LoopDescription<'_> {
         let LoopOptions { deterministic, checked, .. } = self.options;
-        Declared { kernel: self.kernel.name(), iteration: &self.iteration, parts: &self.parts, deterministic, checked }
+        LoopDescription { kernel: self.kernel.name(), iteration: &self.iteration, parts: &self.parts, deterministic, checked }
     }
 
     /// The kernel.
@@ -173,7 +173,7 @@ impl ParLoop {
         ParLoop::around(self.kernel.clone(), iteration, self.params.clone(), parts, self.options)
     }
 
-    /// Refuses data in whose place a part of it stands, now and before each replay. The caller has its turn at it.
+    /// Refuses data that was replaced by its local part, immediately and before each replay. The caller holds its lock.
     fn check_current(&self, context: &Context) -> Result<(), KernelError> {
         let dats = self.parts.iter().filter_map(|part| match &part.data {
             ArgData::Dat(dat) | ArgData::Component(dat, _) => Some(dat),
@@ -329,7 +329,7 @@ impl ParLoop {
     }
 }
 
-/// How the numbers of a part lie in the memory of a context: as was settled, or as suits this loop.
+/// The layout of a part in the memory of a context: as already decided, or as suits this loop.
 fn layout(part: &Part, context: &Context) -> Layout {
     if matches!(part.data, ArgData::Global(_)) {
         return Layout::Rows;
@@ -387,9 +387,9 @@ impl ParLoop {
         let advice = || match copied().find_map(|param| Some((param, self.large_table(param)?.name()))) {
             None => "pass less data for each element".to_owned(),
             Some((param, name)) if self.kernel.reads_in_place(param, DeviceKind::Cpu) => {
-                format!("on OpenCL kernels in C get copies of all data: use another device or a loop kernel, or pass less of `{name}`")
+                format!("on OpenCL, kernels in C get copies of all data: use another device or a loop kernel, or pass less of `{name}`")
             }
-            Some((param, name)) => format!("declare argument {param} (`{name}`) const, so that it is read where it is"),
+            Some((param, name)) => format!("declare argument {param} (`{name}`) const, so that it is read in place"),
         };
         refuse_bytes(&self.kernel, bytes, advice)
     }
@@ -431,7 +431,7 @@ fn check_part(index: usize, part: &Part, set: &Set, region: Region) -> Result<()
                 false => Err(MeshError::WrongSet {
                     index,
                     name: name(),
-                    data: "its maps begin at".to_owned(),
+                    data: "its maps start at".to_owned(),
                     found: from.name().to_owned(),
                     through: through("the loop is over".to_owned(), from, set.base()),
                     wanted: set.base().name().to_owned(),
@@ -458,7 +458,7 @@ fn check_part(index: usize, part: &Part, set: &Set, region: Region) -> Result<()
         // Data on the set that columns stand on is the same in all layers.
         None if on != set.base() && on != set.plain() => wrong(data(), on, over(), set.base()),
         None if on.layers().is_some() && region == Region::InteriorFacets => Err(MeshError::DirectOnFacets { index, name: name() }),
-        Some(map) if !begins_at(map.from(), set) => wrong(format!("the map `{}` begins at", map.name()), map.from(), over(), set.base()),
+        Some(map) if !begins_at(map.from(), set) => wrong(format!("the map `{}` starts at", map.name()), map.from(), over(), set.base()),
         Some(map) if map.to().layers().is_some() => {
             Err(MeshError::MapToExtruded { map: map.name().to_owned(), set: map.to().name().to_owned() })
         }
@@ -469,7 +469,7 @@ fn check_part(index: usize, part: &Part, set: &Set, region: Region) -> Result<()
 
 /// What leads to another set than the one that was found: two sets may have one name.
 fn through(what: String, found: &Set, wanted: &Set) -> String {
-    if found.name() == wanted.name() { format!("{what} another set called") } else { what }
+    if found.name() == wanted.name() { format!("{what} another set named") } else { what }
 }
 
 /// Whether elements of a set have rows in maps that begin at another: itself, or the set that its columns stand on.

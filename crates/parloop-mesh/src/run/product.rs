@@ -92,14 +92,14 @@ impl Mat {
         self.check(x, columns)?;
         self.check(y, rows)?;
         if x.storage().overlaps(y.storage()) {
-            return Err(self.wrong(y, "it is in the memory of what is multiplied; give other data"));
+            return Err(self.wrong(y, "it shares memory with the factor; use other data"));
         }
         if y.storage().overlaps(self.storage()) {
-            return Err(self.wrong(y, "it is in the memory of the matrix; give other data"));
+            return Err(self.wrong(y, "it shares memory with the matrix; use other data"));
         }
         if x.dataset().set().halo().is_some() {
             if transposed {
-                return Err(self.wrong(y, "rows of the matrix are on other processes, so that its transpose is not here"));
+                return Err(self.wrong(y, "rows of the matrix are on other processes, so its transpose is not available"));
             }
             // Columns of ghosts are multiplied too.
             x.renew_ghosts()?;
@@ -107,7 +107,7 @@ impl Mat {
         let tables = [self.storage(), x.storage(), y.storage()];
         let layouts = tables.map(|table| table.settle_layout(context, Layout::Rows));
         if layouts[0] != Layout::Rows {
-            return Err(self.wrong(y, "the blocks of the matrix lie column by column"));
+            return Err(self.wrong(y, "the blocks of the matrix are stored column by column"));
         }
         let machine = machine_of(context);
         // On threads narrow indices would be widened one by one.
@@ -134,9 +134,9 @@ impl Mat {
     /// Refuses data that the matrix cannot be multiplied with.
     pub(crate) fn check(&self, dat: &Dat, wanted: &DataSet) -> Result<()> {
         match dat.dataset() == wanted {
-            false if dat.dataset().set() != wanted.set() => Err(self.wrong(dat, "it is on another set than the matrix")),
-            false => Err(self.wrong(dat, "it has another dimension than the matrix")),
-            true if dat.dtype() != self.dtype() => Err(self.wrong(dat, "it has another type than the matrix")),
+            false if dat.dataset().set() != wanted.set() => Err(self.wrong(dat, "it is on a different set than the matrix")),
+            false => Err(self.wrong(dat, "it has a different dimension than the matrix")),
+            true if dat.dtype() != self.dtype() => Err(self.wrong(dat, "it has a different type than the matrix")),
             true => Ok(()),
         }
     }

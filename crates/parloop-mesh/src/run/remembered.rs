@@ -13,7 +13,7 @@ pub struct Kept {
     key: Key,
 }
 
-/// What was measured of other code says nothing: it counts up when the code of a way changes.
+/// Measurements of other code are ignored: this version is incremented when the code of a plan changes.
 const WAYS: u32 = 2;
 
 /// What decides which way is the best.

@@ -79,7 +79,7 @@ impl fmt::Display for Way {
         }
         match self.order {
             Order::Given => Ok(()),
-            Order::Near => f.write_str(", near elements in turn"),
+            Order::Near => f.write_str(", neighbouring elements in sequence"),
             Order::Packed => f.write_str(", packed data"),
         }
     }

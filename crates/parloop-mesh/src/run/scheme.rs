@@ -1,4 +1,4 @@
-//! Which ways there are to run a loop so that writes never conflict, and which of them is taken.
+//! The plans by which a loop can run without conflicting writes, and the choice among them.
 
 use super::options::{Lanes, LoopOptions, PlanChoice};
 use crate::access::Access;
@@ -31,7 +31,7 @@ pub struct Way {
     pub order: Order,
 }
 
-/// In which order elements are run, and data lies.
+/// The order in which elements run and data is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
     /// As they are numbered. Owners order theirs by themselves.
@@ -48,8 +48,8 @@ impl From<Scheme> for Way {
     }
 }
 
-/// The ways to try, the most promising first; or why the one that was chosen cannot be taken. On threads each scheme is also tried in
-/// lanes, unless the same bits are asked for each time: vectors may round otherwise.
+/// The ways to try, the most promising first; or why the chosen one cannot be used. On threads each scheme is also tried in
+/// lanes, unless results must be bitwise reproducible: vectors may round differently.
 pub fn ways(shape: &Shape, at: Situation) -> Result<Vec<Way>, &'static str> {
     let refused = |scheme| lanes_refusal(shape, scheme, at);
     let (mut found, mut reason) = (Vec::new(), None);
@@ -112,17 +112,17 @@ fn lanes_refusal(shape: &Shape, scheme: Scheme, at: Situation) -> Option<&'stati
     let numbers = |part: &PartShape| part.count * part.map().map_or(1, |map| shape.maps[map].slots);
     let kept = shape.parts.iter().filter(|part| part.access.writes()).map(numbers).sum::<usize>();
     if at.machine != Machine::Threads {
-        Some("elements are run in the lanes of vectors on a CPU")
+        Some("elements run in vector lanes only on a CPU")
     } else if at.options.checked {
-        Some("elements in the lanes of vectors cannot be checked")
+        Some("elements in vector lanes cannot be checked")
     } else if scheme == Scheme::Colour {
-        Some("blocks of one colour are not run in the lanes of vectors")
+        Some("blocks of one colour do not run in vector lanes")
     } else if shape.parts.iter().any(|part| part.can_meet() && part.access == Access::Rw) {
-        Some("elements in the lanes of vectors are run at once, but the kernel reads and writes data in place through a map")
+        Some("elements in vector lanes run concurrently, but the kernel reads and writes data in place through a map")
     } else if kept == 0 {
-        Some("elements in the lanes of vectors must write something")
+        Some("elements in vector lanes must write something")
     } else if kept > 64 || shape.params.iter().any(|param| param.size > 64 && !param.in_place) {
-        Some("elements in the lanes of vectors may have 64 numbers for each argument and write 64")
+        Some("elements in vector lanes may have at most 64 numbers per argument and write at most 64")
     } else {
         None
     }
@@ -167,7 +167,7 @@ fn candidates(shape: &Shape, at: Situation) -> Result<Vec<Scheme>, &'static str>
         PlanChoice::Atomic => Scheme::Atomic,
     };
     if at.options.deterministic && chosen == Scheme::Atomic {
-        return Err("the order of atomic additions differs from run to run, but deterministic results are asked for");
+        return Err("the order of atomic additions differs from run to run, but deterministic results are required");
     }
     match refusal(shape, chosen, at.machine) {
         None => Ok(vec![chosen]),
@@ -176,7 +176,7 @@ fn candidates(shape: &Shape, at: Situation) -> Result<Vec<Scheme>, &'static str>
 }
 
 fn threads(at: Situation, possible: impl Fn(Scheme) -> bool) -> Vec<Scheme> {
-    // Where every bit counts, the way is the same on any number of threads: another order, or other code, may round otherwise.
+    // For bitwise reproducible results the plan is the same for any number of threads: another order, or other code, may round differently.
     let is_deterministic = at.options.deterministic;
     let in_order = at.elements < FEWEST || (at.threads == 1 && !is_deterministic);
     let parallel = if possible(Scheme::Owner) { Scheme::Owner } else { Scheme::Colour };
@@ -218,21 +218,21 @@ fn refusal(shape: &Shape, scheme: Scheme, machine: Machine) -> Option<&'static s
         (Scheme::Free | Scheme::Colour, _) => None,
         (Scheme::Sequential, Machine::Gpu) => Some("a GPU does not run elements in order"),
         (Scheme::Sequential, Machine::Threads) => None,
-        (Scheme::Owner, Machine::Gpu) => Some("targets are owned by threads of a CPU"),
-        (Scheme::Gather, Machine::Threads) => Some("targets gather on GPUs"),
-        (Scheme::Atomic, Machine::Threads) => Some("atomic additions are for GPUs"),
+        (Scheme::Owner, Machine::Gpu) => Some("only the threads of a CPU own targets"),
+        (Scheme::Gather, Machine::Threads) => Some("targets gather only on GPUs"),
+        (Scheme::Atomic, Machine::Threads) => Some("atomic additions are supported only on GPUs"),
         (Scheme::Owner, _) | (Scheme::Gather, _) if !repeats_safely => {
             Some("it runs elements more than once, so data that the kernel reads and writes in place would be wrong")
         }
         // An element whose blocks are all dropped has no target that would run it.
         (Scheme::Gather, _) if met().any(|part| part.drops) && writes().any(|part| part.reach == Reach::Direct) => {
-            Some("blocks of a matrix are dropped, so that no target would write what elements have of their own")
+            Some("blocks of a matrix are dropped, so no target would write the data of the elements themselves")
         }
         (Scheme::Gather, _) if shape.parts.iter().any(|part| part.is_reduced()) => {
             Some("it runs elements more than once, so sums and extremes over all elements would be wrong")
         }
         (Scheme::Gather, _) if met().any(|part| met().any(|other| part.overlaps(other) && !part.is_alike(other))) => {
-            Some("one argument is a component of another, so that a target would be gathered twice")
+            Some("one argument is a component of another, so a target would be gathered twice")
         }
         (Scheme::Atomic, _) if met().any(|part| part.access != Access::Inc || !can_add(part.dtype)) => {
             Some("only additions of 32-bit and 64-bit numbers are atomic")

@@ -1,5 +1,5 @@
-//! Which of several ways to run a loop is the fastest: once a loop has run for a while the others are tried one after another, and the best
-//! is kept. What is spent on trying is never more than a tenth of what the loop has run.
+//! Finds the fastest plan of a loop: once a loop has run for a while, the others are tried one after another and the best is kept. Trials
+//! take at most a tenth of the time that the loop has run.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -33,7 +33,7 @@ const ENOUGH: (Duration, usize) = (Duration::from_millis(1), 30);
 /// Another way must be at least so much faster than the most promising one: machines are noisy.
 const MARGIN: f64 = 0.95;
 
-/// What is known about a loop: the ways to run it, and which is the best.
+/// The tuning state of a loop: its plans, and which is the best.
 #[derive(Debug)]
 pub struct Tuned {
     shape: Shape,

@@ -45,15 +45,15 @@ type OfKernel = HashMap<(What, Target), Arc<Written>>;
 
 /// Those of each kernel, and those without one.
 #[derive(Default)]
-struct Kept {
+struct WrittenCache {
     written: HashMap<Option<Id>, OfKernel>,
     count: usize,
 }
 
 /// They are forgotten with the kernel.
-static KEPT: Lock<Option<Kept>> = Lock::new(None);
+static KEPT: Lock<Option<WrittenCache>> = Lock::new(None);
 
-fn kept<R>(with: impl FnOnce(&mut Kept) -> R) -> R {
+fn kept<R>(with: impl FnOnce(&mut WrittenCache) -> R) -> R {
     with(KEPT.lock_or(|| None).get_or_insert_default())
 }
 
@@ -97,7 +97,7 @@ fn forget(id: Id) {
     drop(forgotten);
 }
 
-impl Kept {
+impl WrittenCache {
     fn add(&mut self, kernel: Option<Id>, key: (What, Target), made: Arc<Written>) -> Arc<Written> {
         let of_kernel = self.written.entry(kernel).or_default();
         let before = of_kernel.len();

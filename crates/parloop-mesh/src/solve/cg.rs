@@ -1,4 +1,4 @@
-//! Conjugate gradients. The residual of the recursion drifts away from that of `x`, so that it is computed anew before it is believed; where
+//! Conjugate gradients. The residual of the recursion drifts away from that of `x`, so that it is recomputed before it is believed; where
 //! it is not small enough, the method begins again from it.
 
 use super::recorded::{Recorded, Updated, Vectors};
@@ -17,14 +17,14 @@ pub fn run<W: FnMut(usize, f64) -> bool>(space: &mut Space<'_, W>) -> Result<()>
         let start = norm;
         let is_definite = descend(space, &vectors, start, &mut recorded, &mut symmetry)?;
         if !is_definite && is_first && symmetry.holds {
-            return Err(space.system.wrong("conjugate gradients need a positive definite matrix, and it is not; use GMRES"));
+            return Err(space.system.wrong("conjugate gradients need a positive definite matrix, but this one is not; use GMRES"));
         }
         norm = space.residual(&vectors.residual)?;
         goes_on = space.goes_on_from(norm) && is_definite && norm < GAIN * start;
         is_first = false;
         // Some matrices that are not symmetric are solved with nevertheless, as those with rows of an identity that `x` fulfils.
         if !goes_on && !symmetry.holds && space.has_failed() {
-            return Err(space.system.wrong("conjugate gradients need a symmetric matrix, and it is not; use GMRES"));
+            return Err(space.system.wrong("conjugate gradients need a symmetric matrix, but this one is not; use GMRES"));
         }
     }
     Ok(())

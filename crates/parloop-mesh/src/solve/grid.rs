@@ -33,7 +33,7 @@ impl MixedSystem<'_> {
             return Err(self.wrong("it is not square"));
         }
         if [self.x.len(), self.b.len()] != [count, count] {
-            return Err(self.wrong("x and b need as many parts as it has rows of blocks"));
+            return Err(self.wrong("x and b need one part for each of its rows of blocks"));
         }
         for (row, blocks) in self.blocks.iter().enumerate() {
             for (column, block) in blocks.iter().enumerate() {
@@ -47,7 +47,7 @@ impl MixedSystem<'_> {
             }
         }
         if !matches!(self.dtype(), DType::F32 | DType::F64) {
-            return Err(self.wrong("only matrices of real numbers can be solved with"));
+            return Err(self.wrong("only systems with real matrices can be solved"));
         }
         for (part, row) in self.blocks.iter().enumerate() {
             let block = &row[part];
@@ -63,10 +63,10 @@ impl MixedSystem<'_> {
                 return Err(self.wrong("x and b share memory; copy one of them"));
             }
             if self.x[..part].iter().any(|other| x.storage().overlaps(other.storage())) {
-                return Err(self.wrong("two parts of x share memory; give each numbers of its own"));
+                return Err(self.wrong("two parts of x share memory; give each its own memory"));
             }
             if self.blocks.iter().flatten().any(|block| x.storage().overlaps(block.storage())) {
-                return Err(self.wrong("x is in the memory of the matrix; copy it"));
+                return Err(self.wrong("x shares memory with the matrix; copy it"));
             }
         }
         Ok(())

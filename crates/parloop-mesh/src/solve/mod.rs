@@ -165,7 +165,7 @@ pub fn solve_mixed(
     system.check()?;
     let is_tolerance = |number: f64| number.is_finite() && number >= 0.0;
     if !is_tolerance(options.rtol_for(system.dtype())) || !is_tolerance(options.atol) {
-        return Err(system.wrong("rtol and atol must be finite and not negative"));
+        return Err(system.wrong("rtol and atol must be finite and non-negative"));
     }
     if options.restart == 0 {
         return Err(system.wrong("restart must be at least 1"));

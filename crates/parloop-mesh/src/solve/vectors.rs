@@ -79,7 +79,7 @@ impl<'a, W: FnMut(usize, f64) -> bool> Space<'a, W> {
         let iteration = self.residuals.len();
         self.residuals.push(residual);
         self.stopped = !(self.watch)(iteration, residual);
-        // A number that is none is never small.
+        // NaN is never small.
         !(self.stopped || self.is_small(residual) || iteration >= self.options.iterations || !residual.is_finite())
     }
 
@@ -94,7 +94,7 @@ impl<'a, W: FnMut(usize, f64) -> bool> Space<'a, W> {
     }
 
     /// Whether the residual of `x` must be computed after this iteration: the estimate is small enough, or so small beside `start`, where it
-    /// began, that it cannot be believed, or there are no iterations left.
+    /// began, that it cannot be trusted, or there are no iterations left.
     pub fn is_last(&mut self, estimate: f64, start: f64) -> bool {
         let is_enough = estimate <= self.aim;
         if is_enough {
@@ -215,7 +215,7 @@ fn inverse_diagonal(system: &MixedSystem<'_>, mat: &Mat) -> Result<Dat> {
         for line in 0..size {
             let number = values[block * size * size + line * (size + 1)];
             if number == 0.0 {
-                return Err(system.wrong("its diagonal has zeros, which the Jacobi preconditioner divides by; choose another"));
+                return Err(system.wrong("its diagonal has zeros, and the Jacobi preconditioner divides by the diagonal; choose another"));
             }
             inverse[row * size + line] = 1.0 / number;
         }

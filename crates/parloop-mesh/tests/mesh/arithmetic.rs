@@ -89,7 +89,7 @@ fn what_a_type_cannot_hold_is_refused_or_cut_when_asked() {
     let n = dat(&nodes, 1, &[3_i64, -3], "n");
     let half = Operand::Number(Scalar::Float(0.5));
     let error = n.update(Operation::Add, half, Rounding::Refuse, &context).unwrap_err();
-    assert_eq!(error.to_string(), "data `n` of int64 cannot hold results with 0.5; make data of a type that can");
+    assert_eq!(error.to_string(), "data `n` of int64 cannot hold results with 0.5; use data of a type that can");
     assert!(matches!(n.update(Operation::Divide, Operand::Dat(&n), Rounding::Refuse, &context), Err(MeshError::Truncates { .. })));
     n.update(Operation::Add, half, Rounding::Truncate, &context).unwrap();
     assert_eq!(n.to_vec::<i64>().unwrap(), [3, -2]);
@@ -97,7 +97,7 @@ fn what_a_type_cannot_hold_is_refused_or_cut_when_asked() {
     assert_eq!(n.to_vec::<i64>().unwrap(), [1, -1]);
     let small = dat(&nodes, 1, &[1_u8, 2], "small");
     let error = small.update(Operation::Add, Operand::Number(Scalar::Int(300)), Rounding::Refuse, &context).unwrap_err();
-    assert_eq!(error.to_string(), "300 is outside of uint8, the type of data `small`");
+    assert_eq!(error.to_string(), "300 is out of range for uint8, the type of data `small`");
     assert!(matches!(small.negate_into(&small.zeros_alike().unwrap(), &context), Err(MeshError::Truncates { dtype: DType::U8, .. })));
 }
 

@@ -20,8 +20,8 @@ fn kernels_whose_signature_conditions_decide_are_refused() {
         let told = error(&format!("#ifdef FLAT\n{first}\n#else\n{second}\n#endif"), &[]);
         assert!(told.contains("<f>:4: `f` is defined twice, as `void f(double *"), "{told}");
     }
-    let told = "`f` uses the type `real`, which is defined in more than one way, and conditions of the preprocessor or arguments of the \
-        compiler decide which is meant; use a type with one meaning";
+    let told = "`f` uses the type `real`, which has more than one definition, and preprocessor conditions or compiler arguments select \
+        one; use a type with one definition";
     let f = "void f(real *d) { d[0] = 1; }";
     let types = format!("#ifndef DOUBLE\ntypedef float real;\n#else\ntypedef double real;\n#endif\n{f}");
     assert_eq!(error(&types, &[]), format!("<f>:6: {told}"));

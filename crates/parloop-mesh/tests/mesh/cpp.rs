@@ -111,10 +111,10 @@ fn what_cannot_run_says_so() {
         let told = "`f` is written in C++, which target opencl does not support; write it in C, or run it on cpu, cuda or hip";
         assert!(error.ends_with(told), "{error}");
     }
-    let overloaded = "`f` is overloaded, as `void f(double * x)` and as `void f(float * x)`; a function that is called from outside needs a name of its own";
+    let overloaded = "`f` is overloaded, as `void f(double * x)` and as `void f(float * x)`; a function that is called from the host needs a unique name";
     assert_eq!(refusal("void f(double *x) {}\nvoid f(float *x) {}"), format!("<f>:2: {overloaded}"));
     assert_eq!(refusal("void f(double &x) {}"), "<f>:1: parameter `arg0` of `f` is neither a scalar nor a pointer");
-    let default = "`f` has a parameter with a default value, which no caller from outside leaves out; remove the value";
+    let default = "`f` has a parameter with a default value, which calls from the host cannot use; remove the default";
     assert_eq!(refusal("void f(double *x = nullptr) {}"), format!("<f>:1: {default}"));
     assert_eq!(refusal("template <class T> void f(T *x) {}\nvoid g(double *x) {}"), "the source has no function `f`; it has g");
     assert_eq!(refusal("auto f(double *x) { return x; }"), "<f>:1: `f` returns `auto`, which is not a scalar type");

@@ -49,17 +49,17 @@ fn misfit(parameter: &str, mesh: &Mesh, arg: Arg) -> String {
 fn sizes_of_sets_and_data_that_make_no_sense_are_refused() {
     let sizes = Sizes { core: 3, owned: 2, total: 5 };
     assert_eq!(message(Set::with_sizes(sizes, "cells")), "set `cells`: sizes must grow from core (3) to owned (2) to total (5)");
-    assert_eq!(message(Set::new(1 << 31, "cells")), "set `cells` is asked to have 2147483648 elements, but a set has at most 2147483647");
+    assert_eq!(message(Set::new(1 << 31, "cells")), "set `cells` cannot have 2147483648 elements; a set has at most 2147483647");
     let cells = Set::new(2, "cells").unwrap();
-    assert_eq!(message(cells.data([])), "`cells` is given the dimension []; every axis must have at least one entry");
+    assert_eq!(message(cells.data([])), "`cells` has dimension []; every axis must have at least one entry");
     assert_eq!(
         message(cells.data([usize::MAX, 3])),
-        "`cells` is given the dimension [18446744073709551615, 3]; at most 2147483647 numbers are possible"
+        "`cells` has dimension [18446744073709551615, 3]; at most 2147483647 numbers are allowed"
     );
-    assert_eq!(message(Global::new(0, &[0.0; 0], "sum")), "`sum` is given the dimension [0]; every axis must have at least one entry");
+    assert_eq!(message(Global::new(0, &[0.0; 0], "sum")), "`sum` has dimension [0]; every axis must have at least one entry");
     assert_eq!(
         message(Global::new([1 << 40, 1 << 40], &[0.0], "sum")),
-        "`sum` is given the dimension [1099511627776, 1099511627776]; at most 2147483647 numbers are possible"
+        "`sum` has dimension [1099511627776, 1099511627776]; at most 2147483647 numbers are allowed"
     );
     let some = cells.subset(&[1]).unwrap();
     assert_eq!(message(some.data(1)), "data cannot be put on a subset of `cells`; put it on `cells` and loop over the subset");
@@ -72,8 +72,8 @@ fn numbers_of_another_count_or_type_are_refused() {
     assert_eq!(message(Dat::new(&cells.data(2).unwrap(), &[0.0; 3], "x")), "4 numbers are needed, but 3 were given");
     assert_eq!(message(Global::new(2, &[0.0; 3], "x")), "2 numbers are needed, but 3 were given");
     assert_eq!(message(area.write(&[0.0; 3])), "2 numbers are needed, but 3 were given");
-    assert_eq!(message(area.write(&[0i32; 2])), "numbers of type int32 were asked for, but the data is float64");
-    assert_eq!(message(factor.to_vec::<f32>()), "numbers of type float32 were asked for, but the data is float64");
+    assert_eq!(message(area.write(&[0i32; 2])), "numbers of type int32 were requested, but the data has type float64");
+    assert_eq!(message(factor.to_vec::<f32>()), "numbers of type float32 were requested, but the data has type float64");
     let storage = Storage::zeros(DType::F64, 1, 2).unwrap();
     assert_eq!(message(Dat::around(&cells.data(2).unwrap(), storage, "x")), "4 numbers are needed, but 2 were given");
 }
@@ -81,13 +81,13 @@ fn numbers_of_another_count_or_type_are_refused() {
 #[test]
 fn subsets_and_maps_that_lead_outside_are_refused() {
     let Mesh { cells, nodes, .. } = mesh();
-    assert_eq!(message(cells.subset(&[0, 2])), "index 2 is not in set `cells`, which has 2 elements");
-    assert_eq!(message(cells.subset(&[-1])), "index -1 is not in set `cells`, which has 2 elements");
+    assert_eq!(message(cells.subset(&[0, 2])), "index 2 is out of bounds for set `cells` with 2 elements");
+    assert_eq!(message(cells.subset(&[-1])), "index -1 is out of bounds for set `cells` with 2 elements");
     let some = nodes.subset(&[3]).unwrap();
-    assert_eq!(message(some.subset(&[1])), "index 1 is not in set `nodes_subset`, which has 1 elements");
-    assert_eq!(message(cells.union(&some)), "subsets of `cells` and of `nodes` cannot be combined; both must be of one set");
-    assert_eq!(message(Map::new(&cells, &nodes, 0, &[], "none")), "map `none` has arity 0; it must lead to at least one element");
-    assert_eq!(message(Map::new(&cells, &some, 1, &[0, 0], "m")), "map `m` cannot begin or end at a subset of `nodes`; use `nodes`");
+    assert_eq!(message(some.subset(&[1])), "index 1 is out of bounds for set `nodes_subset` with 1 elements");
+    assert_eq!(message(cells.union(&some)), "subsets of `cells` and of `nodes` cannot be combined; both must be subsets of one set");
+    assert_eq!(message(Map::new(&cells, &nodes, 0, &[], "none")), "map `none` has arity 0; the arity must be at least 1");
+    assert_eq!(message(Map::new(&cells, &some, 1, &[0, 0], "m")), "map `m` cannot start or end at a subset of `nodes`; use `nodes`");
     assert_eq!(message(Map::new(&cells, &nodes, 2, &[0, 1, 2], "m")), "map `m` needs 2 × 2 values, but 3 were given");
     assert_eq!(message(Map::new(&cells, &nodes, 2, &[0, 1, 2, 4], "m")), "map `m`: entry [1, 1] is 4, but set `nodes` has 4 elements");
     assert_eq!(message(Map::new(&cells, &nodes, 2, &[0, -1, 2, 3], "m")), "map `m`: entry [0, 1] is -1, but set `nodes` has 4 elements");
@@ -100,19 +100,19 @@ fn accesses_that_data_does_not_have_are_refused() {
     for access in [Access::Write, Access::Rw] {
         assert_eq!(
             refused(&kernel, &mesh.cells, vec![mesh.factor.arg(access)]),
-            format!("argument 0 (`factor`): {access} is not possible for a global, only READ, INC, MIN, MAX")
+            format!("argument 0 (`factor`): {access} is not allowed for a global, only READ, INC, MIN, MAX")
         );
     }
     let gravity = Global::constant(1, &[9.81], "gravity").unwrap();
     assert_eq!(
         refused(&kernel, &mesh.cells, vec![gravity.arg(Access::Inc)]),
-        "argument 0 (`gravity`): INC is not possible for a constant, only READ"
+        "argument 0 (`gravity`): INC is not allowed for a constant, only READ"
     );
     let with_map = Arg::from(Part::new(ArgData::Global(mesh.factor.clone()), Access::Read, Some(mesh.corners.clone())));
-    assert_eq!(refused(&kernel, &mesh.cells, vec![with_map]), "argument 0 (`factor`): a global has no map; leave out `corners`");
+    assert_eq!(refused(&kernel, &mesh.cells, vec![with_map]), "argument 0 (`factor`): a global has no map; omit `corners`");
     assert_eq!(
         refused(&kernel, &mesh.cells, vec![Arg::component(&mesh.at, 2, Access::Read, Some(&mesh.corners))]),
-        "argument 0 (`at`): there is no component 2; an element has 2 numbers"
+        "argument 0 (`at`): component 2 does not exist; an element has 2 numbers"
     );
 }
 
@@ -126,7 +126,7 @@ fn data_and_maps_of_other_sets_are_refused() {
     );
     assert_eq!(
         refused(&kernel, &mesh.nodes, vec![mesh.at.arg(Access::Read, Some(&mesh.corners))]),
-        "argument 0 (`at`): the map `corners` begins at set `cells`, but the loop is over `nodes`"
+        "argument 0 (`at`): the map `corners` starts at set `cells`, but the loop is over `nodes`"
     );
     assert_eq!(
         refused(&kernel, &mesh.cells, vec![mesh.area.arg(Access::Read, Some(&mesh.corners))]),
@@ -141,7 +141,7 @@ fn data_that_is_read_and_written_by_different_elements_is_refused() {
     let (at, corners) = (&mesh.at, Some(&mesh.corners));
     let conflict = |first: Access, second: Access| {
         format!(
-            "`at` is argument 0 with {first} and argument 1 with {second}: what one element reads another may have written; copy it first, or use one argument"
+            "`at` is argument 0 with {first} and argument 1 with {second}: one element may read what another has written; copy it first, or use one argument"
         )
     };
     for (first, second) in [
@@ -183,7 +183,7 @@ fn data_in_common_memory_of_which_some_is_written_is_refused() {
     let kernel = c("void k(double *x, double *y) { }", "k");
     let shared = |first: Access, second: Access| {
         format!(
-            "`a`, argument 0 with {first}, and `b`, argument 1 with {second}, share memory: what one element reads another may have written; pass the same data for both, or copy one of them"
+            "`a`, argument 0 with {first}, and `b`, argument 1 with {second}, share memory: one element may read what another has written; pass the same data for both, or copy one of them"
         )
     };
     let (a, inc, read, write, map) = (on_nodes(2, "a"), Access::Inc, Access::Read, Access::Write, Some(&corners));
@@ -198,7 +198,7 @@ fn data_in_common_memory_of_which_some_is_written_is_refused() {
     // The same bytes are the same data.
     let b = on_nodes(2, "b");
     assert!(a.storage().is_same(b.storage()));
-    let conflict = "`b` is argument 0 with WRITE and argument 1 with READ: what one element reads another may have written; copy it first, or use one argument";
+    let conflict = "`b` is argument 0 with WRITE and argument 1 with READ: one element may read what another has written; copy it first, or use one argument";
     assert_eq!(refused(&kernel, &cells, vec![a.arg(write, map), b.arg(read, map)]), conflict);
     assert_eq!(refused(&kernel, &cells, vec![a.arg(inc, map), on_cells(5, "b").arg(read, None)]), shared(inc, read));
     assert_eq!(refused(&kernel, &cells, vec![a.arg(read, map), on_cells(1, "b").arg(write, None)]), shared(read, write));
@@ -223,15 +223,15 @@ fn parameters_that_do_not_take_an_argument_show_both_sides() {
     );
     assert_eq!(
         misfit("float x", &mesh, area.clone()),
-        "argument 0 (`x`) of kernel `k` is declared `float x`, but Dat `area` of float64 with READ was given; both must have the same type of numbers"
+        "argument 0 (`x`) of kernel `k` is declared `float x`, but Dat `area` of float64 with READ was given; both must have the same element type"
     );
     assert_eq!(
         misfit("float *x", &mesh, area.clone()),
-        "argument 0 (`x`) of kernel `k` is declared `float * x`, but Dat `area` of float64 with READ was given; both must have the same type of numbers"
+        "argument 0 (`x`) of kernel `k` is declared `float * x`, but Dat `area` of float64 with READ was given; both must have the same element type"
     );
     assert_eq!(
         misfit("void *x", &mesh, area.clone()),
-        "argument 0 (`x`) of kernel `k` is declared `void * x`, but Dat `area` of float64 with READ was given; declare a pointer to numbers of the type of the data"
+        "argument 0 (`x`) of kernel `k` is declared `void * x`, but Dat `area` of float64 with READ was given; declare a pointer to the element type of the data"
     );
     assert_eq!(
         misfit("double **x", &mesh, area.clone()),
@@ -243,23 +243,23 @@ fn parameters_that_do_not_take_an_argument_show_both_sides() {
     );
     assert_eq!(
         misfit("double x[3][3]", &mesh, at.clone()),
-        "argument 0 (`x`) of kernel `k` is declared `double (*x)[3]`, but Dat `at` of float64 with READ through map `corners` was given; the length of a row must be the number of values of an element"
+        "argument 0 (`x`) of kernel `k` is declared `double (*x)[3]`, but Dat `at` of float64 with READ through map `corners` was given; the row length must be the number of values per element"
     );
     assert_eq!(
         misfit("int **x", &mesh, at),
-        "argument 0 (`x`) of kernel `k` is declared `int32_t ** x`, but Dat `at` of float64 with READ through map `corners` was given; both must have the same type of numbers"
+        "argument 0 (`x`) of kernel `k` is declared `int32_t ** x`, but Dat `at` of float64 with READ through map `corners` was given; both must have the same element type"
     );
     assert_eq!(
         misfit("const double *x", &mesh, mesh.area.arg(Access::Write, None)),
-        "argument 0 (`x`) of kernel `k` is declared `const double * x`, but Dat `area` of float64 with WRITE was given; leave out `const`, or pass it with READ"
+        "argument 0 (`x`) of kernel `k` is declared `const double * x`, but Dat `area` of float64 with WRITE was given; remove `const`, or pass it with READ"
     );
     assert_eq!(
         misfit("const double **x", &mesh, Arg::component(&mesh.at, 0, Access::Inc, Some(&mesh.corners))),
-        "argument 0 (`x`) of kernel `k` is declared `const double ** x`, but component 0 of Dat `at` of float64 with INC through map `corners` was given; leave out `const`, or pass it with READ"
+        "argument 0 (`x`) of kernel `k` is declared `const double ** x`, but component 0 of Dat `at` of float64 with INC through map `corners` was given; remove `const`, or pass it with READ"
     );
     assert_eq!(
         misfit("const double *x", &mesh, mesh.factor.arg(Access::Max)),
-        "argument 0 (`x`) of kernel `k` is declared `const double * x`, but Global `factor` of float64 with MAX was given; leave out `const`, or pass it with READ"
+        "argument 0 (`x`) of kernel `k` is declared `const double * x`, but Global `factor` of float64 with MAX was given; remove `const`, or pass it with READ"
     );
 }
 
@@ -277,15 +277,15 @@ fn arrays_of_loop_kernels_that_do_not_take_an_argument_show_both_sides() {
     let of = |instructions: &str, data: Data, arg: &Arg| refused(&loop_kernel(instructions, &[data]), &mesh.cells, vec![arg.clone()]);
     assert_eq!(
         of("<> y = x[i, 0] {inames=i}", array("2, 2"), &at),
-        "argument 0 (`x`) of kernel `k` is declared `x: global float64[2, 2]`, but Dat `at` of float64 with READ through map `corners` was given; its axes must be those of the map and of the data, or one for all numbers"
+        "argument 0 (`x`) of kernel `k` is declared `x: global float64[2, 2]`, but Dat `at` of float64 with READ through map `corners` was given; its axes must be those of the map and the data, or one axis for all numbers"
     );
     for turned in ["2, 3", "3, 2, 2"] {
         let error = of("<> y = 1 {inames=i}", array(turned), &at);
-        assert!(error.ends_with("its axes must be those of the map and of the data, or one for all numbers"), "{turned}: {error}");
+        assert!(error.ends_with("its axes must be those of the map and the data, or one axis for all numbers"), "{turned}: {error}");
     }
     assert_eq!(
         of("<> y = x[i, 0] {inames=i}", array("3, 2").dtype("int32"), &at),
-        "argument 0 (`x`) of kernel `k` is declared `x: global int32[3, 2]`, but Dat `at` of float64 with READ through map `corners` was given; both must have the same type of numbers"
+        "argument 0 (`x`) of kernel `k` is declared `x: global int32[3, 2]`, but Dat `at` of float64 with READ through map `corners` was given; both must have the same element type"
     );
     assert_eq!(
         of("x[i] = 0 {inames=i}", array("6"), &at),
@@ -293,7 +293,7 @@ fn arrays_of_loop_kernels_that_do_not_take_an_argument_show_both_sides() {
     );
     assert_eq!(
         of("<> y = n + i {inames=i}", Data::value("n").dtype("int32"), &mesh.factor.arg(Access::Read)),
-        "argument 0 (`n`) of kernel `k` is declared `n: value int32`, but Global `factor` of float64 with READ was given; both must have the same type of numbers"
+        "argument 0 (`n`) of kernel `k` is declared `n: value int32`, but Global `factor` of float64 with READ was given; both must have the same element type"
     );
     assert_eq!(refused(&loop_kernel("x[i] = 0", &[array("6")]), &mesh.cells, vec![]), "kernel `k` takes 1 arguments, but 0 were given");
 }
@@ -302,7 +302,7 @@ fn arrays_of_loop_kernels_that_do_not_take_an_argument_show_both_sides() {
 fn kernels_that_are_not_there_or_return_something_are_refused() {
     assert_eq!(
         message(kernel_of("double half(double *x) { return x[0] / 2; }", "half")),
-        "kernel `half` returns double, but a kernel of a loop must return void; write results through its parameters"
+        "kernel `half` returns double, but the kernel of a loop must return void; write results through its parameters"
     );
     assert_eq!(message(kernel_of("void one(double *x) { }", "two")), "the source has no function `two`; it has one");
     let program = KernelBuilder::new().name("one").domain("{[i]: 0<=i<2}").instructions("x[i] = 1.0").build().unwrap();
@@ -332,7 +332,7 @@ fn too_much_data_for_one_element_is_refused() {
     let wide = Dat::new(&mesh.cells.data(100_000).unwrap(), &vec![0.0; 200_000], "wide").unwrap();
     assert_eq!(
         misfit("const double *x", &mesh, wide.arg(Access::Read, None)),
-        "kernel `k` gets 800000 bytes for each element, but at most 524288 are possible; pass less data for each element"
+        "kernel `k` needs 800000 bytes per element, but the limit is 524288; pass less data for each element"
     );
 }
 
@@ -360,9 +360,9 @@ fn plans_that_cannot_run_a_loop_say_why() {
         }
     };
     expect(of(gpu, PlanChoice::Sequential, false, one, cells, vec![inc.clone()]), "a GPU does not run elements in order");
-    expect(of(gpu, PlanChoice::Owner, false, one, cells, vec![inc.clone()]), "targets are owned by threads of a CPU");
-    expect(of(cpu, PlanChoice::Gather, false, one, cells, vec![inc.clone()]), "targets gather on GPUs");
-    expect(of(cpu, PlanChoice::Atomic, false, one, cells, vec![inc.clone()]), "atomic additions are for GPUs");
+    expect(of(gpu, PlanChoice::Owner, false, one, cells, vec![inc.clone()]), "only the threads of a CPU own targets");
+    expect(of(cpu, PlanChoice::Gather, false, one, cells, vec![inc.clone()]), "targets gather only on GPUs");
+    expect(of(cpu, PlanChoice::Atomic, false, one, cells, vec![inc.clone()]), "atomic additions are supported only on GPUs");
     let in_place = vec![inc.clone(), mesh.area.arg(Access::Rw, None)];
     expect(of(cpu, PlanChoice::Owner, false, two, cells, in_place.clone()), repeated);
     expect(of(gpu, PlanChoice::Gather, false, two, cells, in_place), repeated);
@@ -372,7 +372,7 @@ fn plans_that_cannot_run_a_loop_say_why() {
     );
     expect(
         of(gpu, PlanChoice::Gather, false, two, cells, vec![inc.clone(), Arg::component(at, 1, Access::Inc, corners)]),
-        "one argument is a component of another, so that a target would be gathered twice",
+        "one argument is a component of another, so a target would be gathered twice",
     );
     expect(
         of(gpu, PlanChoice::Atomic, false, "void k(uint8_t *x) { }", cells, vec![bytes.arg(Access::Inc, corners)]),
@@ -380,7 +380,7 @@ fn plans_that_cannot_run_a_loop_say_why() {
     );
     expect(
         of(gpu, PlanChoice::Atomic, true, one, cells, vec![inc]),
-        "the order of atomic additions differs from run to run, but deterministic results are asked for",
+        "the order of atomic additions differs from run to run, but deterministic results are required",
     );
 }
 
@@ -398,20 +398,20 @@ fn loops_that_lanes_cannot_run_say_why() {
     };
     let (area, auto) = (vec![mesh.area.arg(Access::Write, None)], LoopOptions::default());
     let checked = LoopOptions { checked: true, ..auto };
-    assert_eq!(refused(one("double *a"), area, checked), "elements in the lanes of vectors cannot be checked");
+    assert_eq!(refused(one("double *a"), area, checked), "elements in vector lanes cannot be checked");
     let through = |access| vec![mesh.at.arg(access, &mesh.corners)];
     let colour = LoopOptions { plan: PlanChoice::Colour, ..auto };
-    assert_eq!(refused(one("double **x"), through(Access::Inc), colour), "blocks of one colour are not run in the lanes of vectors");
+    assert_eq!(refused(one("double **x"), through(Access::Inc), colour), "blocks of one colour do not run in vector lanes");
     assert_eq!(
         refused(one("double **x"), through(Access::Rw), LoopOptions { plan: PlanChoice::Sequential, ..auto }),
-        "elements in the lanes of vectors are run at once, but the kernel reads and writes data in place through a map"
+        "elements in vector lanes run concurrently, but the kernel reads and writes data in place through a map"
     );
-    assert_eq!(refused(one("double **x"), through(Access::Read), auto), "elements in the lanes of vectors must write something");
+    assert_eq!(refused(one("double **x"), through(Access::Read), auto), "elements in vector lanes must write something");
     for access in [Access::Read, Access::Write] {
         let args = vec![mesh.area.arg(Access::Write, None), wide.arg(access, None)];
         assert_eq!(
             refused(one("double *a, double *w"), args, auto),
-            "elements in the lanes of vectors may have 64 numbers for each argument and write 64"
+            "elements in vector lanes may have at most 64 numbers per argument and write at most 64"
         );
     }
 }

@@ -307,9 +307,9 @@ fn sets_and_maps_that_make_no_sense_are_refused() {
     let refused = |made: parloop_mesh::Result<Set>| made.unwrap_err().to_string();
     assert_eq!(refused(edges.extruded(1, false)), "set `edges` cannot be extruded: 1 layers have no cells between them; give at least 2");
     assert!(refused(edges.extruded(usize::MAX, false)).contains("cells over each element are more than"));
-    assert!(refused(edges.extruded_between(&[[0, 1]], false)).contains("1 pairs of layers are given for 3 elements"));
+    assert!(refused(edges.extruded_between(&[[0, 1]], false)).contains("1 pairs of layers were given for 3 elements"));
     assert!(refused(edges.extruded_between(&[[0, 1], [-1, 3], [0, 2]], false)).contains("layers -1 to 3 of element 1 do not grow"));
-    assert!(refused(edges.extruded_between(&[[0, i32::MAX]; 3], false)).contains("more than 2147483647 cells in all"));
+    assert!(refused(edges.extruded_between(&[[0, i32::MAX]; 3], false)).contains("more than 2147483647 cells in total"));
     let cells = edges.extruded(4, false).unwrap();
     assert!(matches!(cells.kind(), SetKind::Extruded { .. }));
     assert!(refused(cells.extruded(3, false)).contains("only a plain set can be extruded"));
@@ -332,7 +332,12 @@ fn sets_and_maps_that_make_no_sense_are_refused() {
     assert!(run(&cells, on_cells.arg(Access::Write, None), facets).contains("reach data on cells through a map"));
     let to_columns = Map::new(&points, &cells, 1, &[0, 1, 2, 0, 1, 2], "m").unwrap();
     assert!(run(&points, on_cells.arg(Access::Write, &to_columns), LoopOptions::default()).contains("map `m` leads to the columns of set"));
-    assert!(corners.permuted(&[1], "p").unwrap_err().to_string().contains("is not an order of the 1 slots"));
+    assert!(corners.permuted(&[1], "p").unwrap_err().to_string().contains("is not a permutation of the 1 slots"));
     let wide = Map::new(&edges, &points, 2, &[0; 6], "wide").unwrap();
-    assert!(wide.after(&wide, "c").unwrap_err().to_string().contains("has arity 2, but a map in front of another has arity 1"));
+    assert!(
+        wide.after(&wide, "c")
+            .unwrap_err()
+            .to_string()
+            .contains("has arity 2, but only the last of several maps may have an arity other than 1")
+    );
 }

@@ -67,7 +67,8 @@ fn a_child_uses_data_that_another_thread_was_reading() {
 fn while_another_thread_writes() {
     let (context, (_, x, twice)) = (Context::open("cpu:1").unwrap(), data());
     twice.run(&context).unwrap();
-    let words = "another thread was using this data when this process was forked; make it anew in the child, or start processes with spawn";
+    let words =
+        "another thread was using this data when this process was forked; create it again in the child, or start processes with spawn";
     let child = || {
         let errors = [x.to_vec::<f64>().map(drop), x.write(&[7.0; 100]), twice.run(&context), x.storage().host().map(drop)];
         errors.into_iter().all(|result| result.unwrap_err().to_string() == words)

@@ -255,7 +255,7 @@ fn matrices_that_do_not_fit_are_refused() {
     let (rows, columns) = (some.rows.to().data(1).unwrap(), other.columns.to().data(1).unwrap());
     assert_eq!(
         Sparsity::new(&rows, &columns, &pairs, "s").unwrap_err().to_string(),
-        "sparsity `s`: the map `rows` begins at set `cells`, but `columns` begins at `cells`; both must begin at one set"
+        "sparsity `s`: the map `rows` starts at set `cells`, but `columns` starts at `cells`; both must start at one set"
     );
     let kernel = some.kernel(false);
     let weight = parloop_mesh::Dat::new(&some.cells.data(1).unwrap(), &some.weights(), "weight").unwrap();
@@ -263,7 +263,7 @@ fn matrices_that_do_not_fit_are_refused() {
         let args = vec![mat.arg(access, &some.rows, &some.columns).unwrap(), weight.arg(Access::Read, None)];
         ParLoop::new(&kernel, &some.cells, args, LoopOptions::default()).map(drop).unwrap_err().to_string()
     };
-    assert_eq!(loop_with(Access::Read), "argument 0 (`a`): READ is not possible for a matrix, only WRITE, INC");
+    assert_eq!(loop_with(Access::Read), "argument 0 (`a`): READ is not allowed for a matrix, only WRITE, INC");
     let narrow = Sparsity::new(&some.rows.to().data(1).unwrap(), &some.columns.to().data(1).unwrap(), &[], "none").unwrap();
     let empty = Mat::zeros(&narrow, DType::F64, "empty").unwrap();
     let args = vec![empty.arg(Access::Inc, &some.rows, &some.columns).unwrap(), weight.arg(Access::Read, None)];
@@ -278,10 +278,7 @@ fn matrices_that_do_not_fit_are_refused() {
     let kernel = unsafe { Kernel::new("void none(double *a) { (void)a; }", "none").unwrap() };
     let args = vec![mat.arg(Access::Inc, &wide, &wide).unwrap()];
     let error = ParLoop::new(&kernel, &one, args, LoopOptions::default()).map(drop).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "kernel `none` gets 72000000000000 bytes for each element, but at most 524288 are possible; pass less data for each element"
-    );
+    assert_eq!(error, "kernel `none` needs 72000000000000 bytes per element, but the limit is 524288; pass less data for each element");
 }
 
 #[test]
@@ -320,11 +317,11 @@ fn data_that_a_matrix_cannot_be_multiplied_with_is_refused() {
     let x = parloop_mesh::Dat::zeros(sparsity.columns(), DType::F64, "x").unwrap();
     let y = parloop_mesh::Dat::zeros(sparsity.rows(), DType::F64, "y").unwrap();
     let error = |x: &parloop_mesh::Dat, y: &parloop_mesh::Dat| mat.multiply(x, y, context).unwrap_err().to_string();
-    assert_eq!(error(&y, &y), "matrix `a` cannot be multiplied with `y`: it is on another set than the matrix");
+    assert_eq!(error(&y, &y), "matrix `a` cannot be multiplied with `y`: it is on a different set than the matrix");
     let narrow = parloop_mesh::Dat::zeros(&some.columns.to().data(1).unwrap(), DType::F64, "narrow").unwrap();
-    assert_eq!(error(&narrow, &y), "matrix `a` cannot be multiplied with `narrow`: it has another dimension than the matrix");
+    assert_eq!(error(&narrow, &y), "matrix `a` cannot be multiplied with `narrow`: it has a different dimension than the matrix");
     let short = parloop_mesh::Dat::zeros(sparsity.columns(), DType::F32, "short").unwrap();
-    assert_eq!(error(&short, &y), "matrix `a` cannot be multiplied with `short`: it has another type than the matrix");
+    assert_eq!(error(&short, &y), "matrix `a` cannot be multiplied with `short`: it has a different type than the matrix");
     assert_eq!(mat.multiply(&x, &y, context).map_err(|error| error.to_string()), Ok(()));
 }
 
@@ -390,7 +387,7 @@ fn systems_that_cannot_be_solved_say_why() {
     let values = mat.storage().to_vec::<f64>().unwrap();
     mat.storage().write(&values.iter().map(|value| -value).collect::<Vec<_>>()).unwrap();
     let message =
-        "a system with matrix `a` cannot be solved: conjugate gradients need a positive definite matrix, and it is not; use GMRES";
+        "a system with matrix `a` cannot be solved: conjugate gradients need a positive definite matrix, but this one is not; use GMRES";
     x.write(&[0.0; 5]).unwrap();
     assert_eq!(
         solved(&mat, SolveOptions { preconditioner: parloop_mesh::Preconditioner::None, ..SolveOptions::default() })
@@ -399,8 +396,7 @@ fn systems_that_cannot_be_solved_say_why() {
         message
     );
     mat.storage().write(&vec![0.0; values.len()]).unwrap();
-    let message =
-        "a system with matrix `a` cannot be solved: its diagonal has zeros, which the Jacobi preconditioner divides by; choose another";
+    let message = "a system with matrix `a` cannot be solved: its diagonal has zeros, and the Jacobi preconditioner divides by the diagonal; choose another";
     assert_eq!(solved(&mat, SolveOptions::default()).unwrap_err().to_string(), message);
     let wide = case(41, 6, (2, 2), (1, 1));
     let mat = Mat::zeros(&wide.sparsity(), DType::F64, "wide").unwrap();

@@ -191,16 +191,16 @@ fn parts_that_do_not_fit_together_are_refused() {
     let refused = |parts: Vec<Arg>| Arg::mixed(parts).unwrap_err().to_string();
     let x = Dat::zeros(&mesh.cells.data(1).unwrap(), DType::F64, "x").unwrap();
     let n = Dat::zeros(&mesh.cells.data(1).unwrap(), DType::I32, "n").unwrap();
-    assert_eq!(refused(vec![]), "arguments cannot be the parts of one: there are none");
+    assert_eq!(refused(vec![]), "arguments cannot be combined into one: there are none");
     assert_eq!(
         refused(vec![x.arg(Access::Read, None), n.arg(Access::Read, None)]),
-        "arguments cannot be the parts of one: `x` is passed with READ and holds numbers of type float64, but `n` is passed with READ and holds numbers of type int32"
+        "arguments cannot be combined into one: `x` is passed with READ and holds numbers of type float64, but `n` is passed with READ and holds numbers of type int32"
     );
     let data = mesh.nodes.to().data(1).unwrap();
     let mat = Mat::zeros(&Sparsity::new(&data, &data, &[(&mesh.nodes, &mesh.nodes)], "s").unwrap(), DType::F64, "mat").unwrap();
     let arg = mat.arg(Access::Inc, &mesh.nodes, &mesh.nodes).unwrap();
-    assert_eq!(refused(vec![arg.clone()]), "arguments cannot be the parts of one: a matrix is not part of a vector");
+    assert_eq!(refused(vec![arg.clone()]), "arguments cannot be combined into one: a matrix cannot be part of a vector");
     let grid = |rows: Vec<Vec<Arg>>| Arg::grid(rows).unwrap_err().to_string();
-    assert!(grid(vec![vec![arg.clone()], vec![arg.clone(), arg]]).ends_with("each row of a grid has as many parts"));
-    assert!(grid(vec![vec![x.arg(Access::Inc, None)]]).ends_with("a part of a grid is a matrix, and `x` is none"));
+    assert!(grid(vec![vec![arg.clone()], vec![arg.clone(), arg]]).ends_with("all rows of a grid must have the same number of parts"));
+    assert!(grid(vec![vec![x.arg(Access::Inc, None)]]).ends_with("a part of a grid must be a matrix, but `x` is not"));
 }

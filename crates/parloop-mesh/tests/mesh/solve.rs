@@ -145,7 +145,8 @@ fn conjugate_gradients_say_that_a_matrix_is_not_symmetric() {
             iterations = iteration;
             true
         });
-        let message = "a system with matrix `a` cannot be solved: conjugate gradients need a symmetric matrix, and it is not; use GMRES";
+        let message =
+            "a system with matrix `a` cannot be solved: conjugate gradients need a symmetric matrix, but this one is not; use GMRES";
         assert_eq!(result.unwrap_err().to_string(), message);
         assert!(iterations < 1000, "it went on for {iterations} iterations");
         x.write(&vec![0.0; count]).unwrap();
@@ -308,11 +309,11 @@ fn results_in_the_memory_of_what_is_read_are_refused() {
     let context = &everywhere(&[1])[0];
     for multiply in [Mat::multiply, Mat::multiply_transposed] {
         let error = multiply(&mat, &after, &inside, context).unwrap_err().to_string();
-        assert_eq!(error, "matrix `a` cannot be multiplied with `inside`: it is in the memory of the matrix; give other data");
+        assert_eq!(error, "matrix `a` cannot be multiplied with `inside`: it shares memory with the matrix; use other data");
         multiply(&mat, &inside, &after, context).unwrap();
     }
     let told = |what: &str| format!("a system with matrix `a` cannot be solved: {what}");
-    assert_eq!(refused(&mat, &inside, &after, with(Method::Cg)), told("x is in the memory of the matrix; copy it"));
+    assert_eq!(refused(&mat, &inside, &after, with(Method::Cg)), told("x shares memory with the matrix; copy it"));
     assert_eq!(refused(&mat, &after, &dat(6, "near"), with(Method::Cg)), told("x and b share memory; copy one of them"));
 }
 
@@ -323,19 +324,19 @@ fn options_and_data_that_make_no_sense_are_refused() {
     let told = |what: &str| format!("a system with matrix `a` cannot be solved: {what}");
     for wrong in [-1.0, f64::NAN, f64::INFINITY] {
         let [rtol, atol] = [SolveOptions { rtol: Some(wrong), ..with(Method::Cg) }, SolveOptions { atol: wrong, ..with(Method::Gmres) }];
-        assert_eq!(refused(&mat, &x, &b, rtol), told("rtol and atol must be finite and not negative"));
-        assert_eq!(refused(&mat, &x, &b, atol), told("rtol and atol must be finite and not negative"));
+        assert_eq!(refused(&mat, &x, &b, rtol), told("rtol and atol must be finite and non-negative"));
+        assert_eq!(refused(&mat, &x, &b, atol), told("rtol and atol must be finite and non-negative"));
     }
     let restart = SolveOptions { restart: 0, ..with(Method::Gmres) };
     assert_eq!(refused(&mat, &x, &b, restart), told("restart must be at least 1"));
     assert_eq!(refused(&mat, &x, &x, with(Method::Gmres)), told("x and b share memory; copy one of them"));
-    let told = |name: &str| format!("matrix `a` cannot be multiplied with `{name}`: it has another type than the matrix");
+    let told = |name: &str| format!("matrix `a` cannot be multiplied with `{name}`: it has a different type than the matrix");
     assert_eq!(refused(&mat, &x, &data(&mat, &[1.0f32; 2], "narrow"), with(Method::Cg)), told("narrow"));
     assert_eq!(refused(&mat, &data(&mat, &[1i64; 2], "whole"), &b, with(Method::Cg)), told("whole"));
     let elsewhere = Dat::zeros(&Set::new(2, "others").unwrap().data(1).unwrap(), DType::F64, "elsewhere").unwrap();
     assert_eq!(
         refused(&mat, &x, &elsewhere, with(Method::Gmres)),
-        "matrix `a` cannot be multiplied with `elsewhere`: it is on another set than the matrix"
+        "matrix `a` cannot be multiplied with `elsewhere`: it is on a different set than the matrix"
     );
     assert_eq!(x.to_vec::<f64>().unwrap(), [7.0; 2]);
 }

@@ -161,10 +161,10 @@ fn a_table_that_is_too_large_for_copies_says_what_to_do() {
     let of = |parameter: &str| kernel_of(&format!("void k({parameter}, double *x) {{ x[0] = t[3]; }}"), "k").unwrap();
     let start = "kernel `k` gets 800008 bytes for each element, but at most 524288 are possible;";
     let refused = ParLoop::new(&of("double *t"), &cells, args.clone(), LoopOptions::default()).unwrap_err().to_string();
-    assert_eq!(refused, format!("{start} declare argument 0 (`table`) const, so that it is read where it is"));
+    assert_eq!(refused, format!("{start} declare argument 0 (`table`) const, so that it is read in place"));
     for context in everywhere(&[]).iter().filter(|context| is_opencl(context)) {
         let made = ParLoop::new(&of("double const t[]"), &cells, args.clone(), LoopOptions::default()).unwrap();
-        let advice = "on OpenCL kernels in C get copies of all data: use another device or a loop kernel, or pass less of `table`";
+        let advice = "on OpenCL, kernels in C get copies of all data: use another device or a loop kernel, or pass less of `table`";
         assert_eq!(made.run(context).unwrap_err().to_string(), format!("{start} {advice}"));
     }
 }

@@ -131,24 +131,24 @@ fn what_does_not_fit_together_is_refused_before_a_file_is_made() {
         assert_eq!(error.to_string(), message);
         assert!(!path("refused.vtu").exists());
     };
-    let message = "8 coordinates were given for points of dimension 3; give 1, 2 or 3 coordinates for each point";
+    let message = "8 coordinates were given for points of dimension 3; give 1, 2 or 3 coordinates per point";
     says(&Grid { dim: 3, ..SQUARE }, &[], message);
-    let message = "8 coordinates were given for points of dimension 0; give 1, 2 or 3 coordinates for each point";
+    let message = "8 coordinates were given for points of dimension 0; give 1, 2 or 3 coordinates per point";
     says(&Grid { dim: 0, ..SQUARE }, &[], message);
-    let message = "6 corners were given for cells of 4; give 4 for each cell";
+    let message = "6 corners were given for cells of 4; give 4 per cell";
     says(&Grid { shape: Shape::Quadrilateral, ..SQUARE }, &[], message);
     says(&Grid { cells: &[0, 1, 2, 0, 2, 4], ..SQUARE }, &[], "corner 2 of cell 1 is 4, but there are 4 points");
     says(&Grid { cells: &[0, -1, 2], ..SQUARE }, &[], "corner 1 of cell 0 is -1, but there are 4 points");
 
     let field = Field { name: "p", on: On::Cells, components: 1, values: Values::I32(&[1, 2]) };
-    says(&SQUARE, &[Field { on: On::Points, ..field }], "field `p` has 2 values, but 4 points of 1 components take 4");
-    says(&SQUARE, &[Field { components: 2, ..field }], "field `p` has 2 values, but 2 cells of 2 components take 4");
-    says(&SQUARE, &[Field { components: 0, ..field }], "field `p` has 0 components; a field has at least 1");
-    let message = format!("field `p` has 2 values, but 2 cells of {0} components take {0}", usize::MAX);
+    says(&SQUARE, &[Field { on: On::Points, ..field }], "field `p` has 2 values, but 4 points of 1 components need 4");
+    says(&SQUARE, &[Field { components: 2, ..field }], "field `p` has 2 values, but 2 cells of 2 components need 4");
+    says(&SQUARE, &[Field { components: 0, ..field }], "field `p` has 0 components; a field needs at least 1");
+    let message = format!("field `p` has 2 values, but 2 cells of {0} components need {0}", usize::MAX);
     says(&SQUARE, &[Field { components: usize::MAX, ..field }], &message);
-    let message = "a field is called \"a\\nb\"; a name needs at least one character, and no control characters";
+    let message = "invalid field name \"a\\nb\"; a name needs at least one character and cannot have control characters";
     says(&SQUARE, &[Field { name: "a\nb", ..field }], message);
-    says(&SQUARE, &[field, field], "two fields on cells are called `p`; give each its own name");
+    says(&SQUARE, &[field, field], "two fields on cells are named `p`; give each its own name");
 }
 
 #[test]

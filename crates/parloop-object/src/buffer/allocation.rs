@@ -48,13 +48,13 @@ impl Allocation {
         self.freed.store(true, Ordering::Release);
     }
 
-    /// Whether its memory was freed by hand.
+    /// Whether its memory was freed explicitly.
     #[inline]
     pub fn is_freed(&self) -> bool {
         self.freed.load(Ordering::Acquire)
     }
 
-    /// Whether the reference at this offset of the buffer was made to refer to the object at `target`, which was freed by hand since.
+    /// Whether the reference at this offset of the buffer was made to refer to the object at `target`, which was freed explicitly since.
     pub(crate) fn refers_to_freed(&self, slot: usize, target: usize) -> bool {
         let Ok(referred) = self.referred.lock() else { return false };
         referred
@@ -98,7 +98,8 @@ impl Drop for Allocation {
         }
         if let Some(inner) = self.buffer.upgrade().filter(|inner| !inner.keeps_objects.load(Ordering::Relaxed)) {
             let Ok(mut state) = inner.state() else { return };
-            // Who freed it by hand while its last holder went has taken it off the list, and another may have its place.
+            // It may have been freed explicitly while its last holder was dropped; it is then off the list, and another allocation may have
+            // its position.
             if state.allocator.owner_at(self.offset).is_some_and(|owner| owner.number == self.number) {
                 let freed = state.allocator.free(self.offset, self.size);
                 debug_assert!(freed.is_ok(), "{freed:?}");

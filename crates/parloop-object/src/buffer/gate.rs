@@ -1,4 +1,4 @@
-//! Keeps those who use the memory by its address for a moment and those who move it apart. Passing costs one atomic operation, a tenth
+//! Excludes short accesses by address and moves of the memory from each other. Passing costs one atomic operation, a tenth
 //! of what a lock and a hold cost, so that a field is read and written in place.
 
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -21,8 +21,8 @@ impl Gate {
         self.0.compare_exchange(FREE, PASSING, Ordering::Acquire, Ordering::Relaxed).ok().map(|_| Taken(&self.0))
     }
 
-    /// Waits for the one who passes, for some instructions of theirs, and lets nobody pass until the result is dropped. Those who shut it
-    /// have the lock of the buffer.
+    /// Waits for the thread inside, which takes a few instructions, and keeps others out until the result is dropped. The caller holds the
+    /// lock of the buffer.
     pub(super) fn shut(&self) -> Taken<'_> {
         while self.0.compare_exchange_weak(FREE, SHUT, Ordering::Acquire, Ordering::Relaxed).is_err() {
             std::thread::yield_now();

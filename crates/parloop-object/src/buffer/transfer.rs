@@ -104,7 +104,7 @@ impl Buffer {
         if self.stream().handle() == reader.stream().handle() { Ok(()) } else { Ok(self.stream().synchronize()?) }
     }
 
-    /// Uses the memory on the host while nobody moves it.
+    /// Uses the memory on the host while it is not moving.
     fn still<T>(&self, work: impl FnOnce(&Stream, &Memory) -> Result<T, DeviceError>) -> Result<T> {
         let _hold = Still::new(self);
         Ok(work(self.stream(), &self.own_memory())?)

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use parloop_device::DType;
 
 use super::function_name;
-use super::path::{Path, Step, paths};
+use super::path::{Path, PathSegment, paths};
 use crate::types::Type;
 
 /// A number of a class, or numbers along axes, by the fields that lead there.
@@ -63,9 +63,9 @@ fn axes(class: &Type, path: &Path, known: &BTreeSet<(&[String], usize)>) -> Opti
     let (mut fields, mut indices, mut axes) = (0, 0, Vec::new());
     for step in &path.steps {
         match step {
-            Step::Field(..) => fields += 1,
-            Step::Follow => {}
-            Step::Item(array) => {
+            PathSegment::Field(..) => fields += 1,
+            PathSegment::Follow => {}
+            PathSegment::Item(array) => {
                 let before = &path.fields[..fields];
                 if !known.contains(&(before, indices)) {
                     return None;

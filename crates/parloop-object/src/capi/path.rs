@@ -1,4 +1,4 @@
-//! The paths from a class: every way through its fields, the items of its arrays and what its references refer to.
+//! The paths from a class: through its fields, the items of its arrays and the targets of its references.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ pub(super) const MAX_PATHS: usize = 10_000;
 
 /// One step of a path.
 #[derive(Clone, Debug)]
-pub(super) enum Step {
+pub(super) enum PathSegment {
     /// To a field of a struct.
     Field(Arc<StructType>, usize),
     /// To an item of an array, by one index for each axis.
@@ -19,10 +19,10 @@ pub(super) enum Step {
     Follow,
 }
 
-/// A way from an object of a class to a part of it.
+/// A path from an object of a class to a part of it.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<PathSegment>,
     /// The names of the fields on it.
     pub(super) fields: Vec<String>,
     /// The number of indices on it.
@@ -52,12 +52,12 @@ impl Path {
         place
     }
 
-    fn then(&self, step: Step, end: Type) -> Path {
+    fn then(&self, step: PathSegment, end: Type) -> Path {
         let mut longer = Path { end, ..self.clone() };
         match &step {
-            Step::Field(ty, index) => longer.fields.push(ty.fields[*index].name.clone()),
-            Step::Item(array) => longer.indices += array.shape.len(),
-            Step::Follow => {}
+            PathSegment::Field(ty, index) => longer.fields.push(ty.fields[*index].name.clone()),
+            PathSegment::Item(array) => longer.indices += array.shape.len(),
+            PathSegment::Follow => {}
         }
         longer.steps.push(step);
         longer
@@ -66,17 +66,20 @@ impl Path {
     /// The path on through references, to what they refer to.
     fn followed(mut self) -> Path {
         while let Type::Ref(reference) = self.end.clone() {
-            self = self.then(Step::Follow, reference.target.clone());
+            self = self.then(PathSegment::Follow, reference.target.clone());
         }
         self
     }
 
     fn continuations(&self) -> Vec<Path> {
         let longer = match &self.end {
-            Type::Struct(ty) => {
-                ty.fields.iter().enumerate().map(|(index, field)| self.then(Step::Field(ty.clone(), index), field.ty.clone())).collect()
-            }
-            Type::Array(ty) => vec![self.then(Step::Item(ty.clone()), ty.item.clone())],
+            Type::Struct(ty) => ty
+                .fields
+                .iter()
+                .enumerate()
+                .map(|(index, field)| self.then(PathSegment::Field(ty.clone(), index), field.ty.clone()))
+                .collect(),
+            Type::Array(ty) => vec![self.then(PathSegment::Item(ty.clone()), ty.item.clone())],
             Type::Scalar(_) | Type::String(_) | Type::Ref(_) | Type::Union(_) => vec![],
         };
         longer.into_iter().map(Path::followed).collect()
@@ -84,20 +87,20 @@ impl Path {
 
     /// Steps to fields and items: what counts for the length of a path.
     fn length(&self) -> usize {
-        self.steps.iter().filter(|step| !matches!(step, Step::Follow)).count()
+        self.steps.iter().filter(|step| !matches!(step, PathSegment::Follow)).count()
     }
 }
 
 /// Adds a step to the text of a place; `index` is the number of the next index.
-pub(super) fn extend_place(place: &mut String, step: &Step, index: &mut usize) {
+pub(super) fn extend_place(place: &mut String, step: &PathSegment, index: &mut usize) {
     match step {
-        Step::Field(ty, field) => place.push_str(&format!(".{}", ty.fields[*field].name)),
-        Step::Item(array) => {
+        PathSegment::Field(ty, field) => place.push_str(&format!(".{}", ty.fields[*field].name)),
+        PathSegment::Item(array) => {
             let names: Vec<String> = (*index..*index + array.shape.len()).map(|index| format!("i{index}")).collect();
             place.push_str(&format!("[{}]", names.join(", ")));
             *index += array.shape.len();
         }
-        Step::Follow => {}
+        PathSegment::Follow => {}
     }
 }
 

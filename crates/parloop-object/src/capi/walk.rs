@@ -1,4 +1,4 @@
-//! The way along a path, in C: offsets that do not depend on values are added up, and each hop that does is one load.
+//! Walks along a path, in C: offsets that do not depend on values are added up, and each hop that does is one load.
 //!
 //! A dynamic array begins where an offset, a reference or the object itself leads, or at a constant distance from there, so that its
 //! header words are at constant distances from the pointer `at`.
@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use crate::types::{ArrayType, Place, SLOT, Type};
 
-use super::path::{Path, Step, extend_place, place_of};
+use super::path::{Path, PathSegment, extend_place, place_of};
 
 /// Stands in lines for the pointer that the walk moves, until it is known whether that needs a variable.
 const AT: &str = "@";
@@ -80,12 +80,12 @@ impl<'a> Walk<'a> {
         self.check(&place, |_| "obj != 0".into(), "0", "-1");
         for step in &path.steps {
             match step {
-                Step::Field(ty, field) => match place_of(ty, *field) {
+                PathSegment::Field(ty, field) => match place_of(ty, *field) {
                     Place::At(offset) => self.bytes += offset,
                     Place::Indirect(offset) => self.hop(offset, ""),
                 },
-                Step::Item(array) => self.item(array, index, &place),
-                Step::Follow => self.follow(&place),
+                PathSegment::Item(array) => self.item(array, index, &place),
+                PathSegment::Follow => self.follow(&place),
             }
             extend_place(&mut place, step, &mut index);
         }

@@ -49,11 +49,11 @@ fn bytes_are_freed_once_and_as_they_were_taken() {
     let offset = buffer.allocate(32).unwrap();
     let object = array(&F64, &[4]).make(Value::Default, Home::In(&buffer, Placement::Aligned)).unwrap();
     let message = |offset, size| buffer.free(offset, size).unwrap_err().to_string();
-    let foreign = "bytes 32..48 of the buffer were not allocated as such: they belong to the allocation of 32 bytes at 32";
+    let foreign = "bytes 32..48 of the buffer are not an allocation: they are part of the allocation of 32 bytes at 32";
     assert_eq!(message(32, 16), foreign);
     assert_eq!(object.to_vec::<f64>().unwrap(), [0.0; 4]);
     buffer.free(offset, 32).unwrap();
-    assert_eq!(message(offset, 32), "bytes 0..32 of the buffer are free already; they were freed twice, or never allocated");
+    assert_eq!(message(offset, 32), "bytes 0..32 of the buffer are already free; they were freed twice or never allocated");
     assert_eq!(message(100, 32), "Cannot free outside of buffer: bytes 100..132 of a buffer of 128 bytes");
     buffer.free(object.offset(), 32).unwrap();
     drop(object);

@@ -90,7 +90,7 @@ fn an_object_is_checked_before_it_is_given_to_a_kernel() {
         buffer.free(placed.view().offset(), placed.view().size().unwrap()).unwrap();
         assert_eq!(
             message(shift.call(args![&mut placed, 1.0]).unwrap_err()),
-            "argument `wave` of kernel `shift`: the memory of this `Wave` object was freed; pass one that is there"
+            "argument `wave` of kernel `shift`: the memory of this `Wave` object was freed; pass a live object"
         );
         // A refused call holds nothing.
         buffer.grow(1 << 16).unwrap();
@@ -286,7 +286,7 @@ fn what_a_kernel_did_to_a_copy_is_taken_back_with_all_it_refers_to() {
         let before = original.to_bytes().unwrap();
         assert_eq!(
             original.field("list").unwrap().take_back(&longer).unwrap_err().to_string(),
-            "ArrNFloat64: the size of an object is fixed when it is made: it has 32 bytes, but the value needs 40"
+            "ArrNFloat64: the size of an object is fixed at creation: it has 32 bytes, but the value needs 40"
         );
         assert_eq!(original.to_bytes().unwrap(), before);
     }

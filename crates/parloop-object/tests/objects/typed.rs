@@ -175,11 +175,11 @@ fn a_value_of_other_sizes_is_refused_and_changes_nothing() {
     let mut placed = host().place(&Multipole { order: 1, knl: vec![1.0, 2.0], name: "mq".into() }).unwrap();
     let before = placed.get().unwrap();
     let longer = Multipole { order: 9, knl: vec![0.0; 3], ..before.clone() };
-    assert_eq!(placed.set(&longer).unwrap_err().to_string(), "Multipole.knl has the shape (2), but the value has (3)");
+    assert_eq!(placed.set(&longer).unwrap_err().to_string(), "Multipole.knl has shape (2), but the value has shape (3)");
     let named = Multipole { order: 9, name: "much longer".into(), ..before.clone() };
     assert_eq!(
         placed.set(&named).unwrap_err().to_string(),
-        "Multipole.name: text of 11 bytes does not fit into a string with room for 7; its size was fixed when it was made"
+        "Multipole.name: text of 11 bytes does not fit into a string with room for 7; its size is fixed at creation"
     );
     assert_eq!(placed.get().unwrap(), before);
 }
@@ -200,7 +200,7 @@ fn a_null_is_an_error_where_rust_has_none() {
 #[test]
 fn an_object_is_read_as_its_own_type_only() {
     let drift = host().place(&Drift { length: 1.0 }).unwrap();
-    let message = "the view is of type Drift, but a Rust type of Multipole was given";
+    let message = "the view has type Drift, but a Rust type for Multipole was given";
     assert_eq!(Multipole::from_view(drift.view()).unwrap_err().to_string(), message);
     assert_eq!(Placed::<Multipole>::from_view(drift.view().clone()).unwrap_err().to_string(), message);
     let other = structure("Drift", &[("length", &I64)]).make(Value::Default, Home::Own(&host())).unwrap();

@@ -108,7 +108,7 @@ fn add_data(builder: KernelBuilder, item: &Bound<'_, PyDict>) -> Result<KernelBu
         "temporary" => Data::temporary(names),
         // Neither an array nor a number yet: how it is used says which.
         "named" => return Ok(builder.argument_named(names)),
-        other => return Err(PyValueError::new_err(format!("no data is of kind `{other}`")).into()),
+        other => return Err(PyValueError::new_err(format!("unknown kind of data `{other}`")).into()),
     };
     if let Some(dtype) = get("dtype")? {
         let ty = type_given(&dtype)?;
@@ -199,7 +199,7 @@ fn lengths(shape: &Bound<'_, PyAny>) -> Result<Vec<parloop_loop::syntax::Expr>> 
 
 fn initializer(values: &Bound<'_, PyAny>) -> Result<Initializer> {
     let values = as_contiguous(values)?;
-    let array = NdArray::of(&values)?.ok_or_else(|| PyTypeError::new_err("an initializer is a numpy array"))?;
+    let array = NdArray::of(&values)?.ok_or_else(|| PyTypeError::new_err("an initializer must be a NumPy array"))?;
     let dtype = array.dtype().ok_or_else(|| PyTypeError::new_err(format!("dtype {} is not supported", array.dtype_name())))?;
     let shape = array.shape().iter().map(|&length| length as usize).collect();
     let bytes: Vec<u8> = values.call_method0("tobytes")?.extract()?;
@@ -211,6 +211,6 @@ fn order(text: &str) -> PyResult<Order> {
         "C" | "c" => Ok(Order::C),
         "F" | "f" => Ok(Order::Fortran),
         "auto" => Ok(Order::Auto),
-        other => Err(PyValueError::new_err(format!("an order is \"C\", \"F\" or \"auto\", not {other:?}"))),
+        other => Err(PyValueError::new_err(format!("an order must be \"C\", \"F\" or \"auto\", not {other:?}"))),
     }
 }

@@ -71,7 +71,7 @@ struct Wanted {
 }
 
 /// What a call says by name.
-struct Said<'a, 'py> {
+struct NamedArguments<'a, 'py> {
     entry: Option<Name>,
     out_host: Option<bool>,
     by_name: bool,
@@ -100,7 +100,7 @@ fn call_anew<'py>(slf: &Bound<'py, LoopProgram>, arguments: Arguments<'_>) -> Re
         return Ok(py.import("parloop.loops._opencl")?.getattr("call")?.call1((slf, first, arguments.named_dict(py)?))?);
     }
     let program = &slf.get().inner;
-    let said = Said::of(py, arguments)?;
+    let said = NamedArguments::of(py, arguments)?;
     let entry = match said.entry {
         Some(entry) => entry,
         None => program.only_entry()?.clone(),
@@ -108,7 +108,8 @@ fn call_anew<'py>(slf: &Bound<'py, LoopProgram>, arguments: Arguments<'_>) -> Re
     let kernel = program.kernel(&entry).ok_or_else(|| LoopError::NoEntry { names: program.entrypoints.iter().cloned().collect() })?;
     let count = arguments.positional().len();
     if count > 1 {
-        let reason = format!("kernel `{entry}` takes a context by position and its arguments by name, but {count} positions were given");
+        let reason =
+            format!("kernel `{entry}` takes a context by position and its arguments by name, but {count} positional arguments were given");
         return Err(PyTypeError::new_err(reason).into());
     }
     let context = Context::of(first.as_deref(), py)?.inner;
@@ -189,9 +190,9 @@ fn compiled_for(
     Ok(compiled)
 }
 
-impl<'a, 'py> Said<'a, 'py> {
-    fn of(py: Python<'py>, arguments: Arguments<'a>) -> Result<Said<'a, 'py>> {
-        let mut said = Said { entry: None, out_host: None, by_name: false, values: SmallVec::new() };
+impl<'a, 'py> NamedArguments<'a, 'py> {
+    fn of(py: Python<'py>, arguments: Arguments<'a>) -> Result<NamedArguments<'a, 'py>> {
+        let mut said = NamedArguments { entry: None, out_host: None, by_name: false, values: SmallVec::new() };
         for (name, value) in arguments.named() {
             // SAFETY: the arguments of a call and their names live until it is over.
             let (name, value) = unsafe { (Borrowed::from_ptr(py, name), Borrowed::from_ptr(py, value)) };

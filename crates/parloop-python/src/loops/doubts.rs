@@ -34,7 +34,7 @@ pub fn warn(py: Python<'_>, warned: &Mutex<BTreeSet<Name>>, generated: &Generate
     }
     let accesses = doubts.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
     let device = if *target == Target::C { "" } else { " on a CPU" };
-    let message = format!("{name}: {accesses}; that depends on the data: call it with checked=True{device} to find out");
+    let message = format!("{name}: {accesses}; this depends on the data: call it with checked=True{device} to find out");
     let category = py.import("parloop.loops._program")?.getattr("LoopWarning")?;
     PyErr::warn(py, &category, &CString::new(message).unwrap_or_default(), 1 + frames)
 }

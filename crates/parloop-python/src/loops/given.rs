@@ -120,7 +120,7 @@ fn take_object<'py>(context: &ker::Context, kernel: &LoopKernel, index: usize, v
     let found = body.ty.get().in_loops()?;
     if let Some(expected) = argument.ty.as_ref().filter(|expected| *expected != found) {
         let (expected, found) = (class_name(expected), class_name(found));
-        let hint = if expected == found { "; it is another class of that name: make the kernel with the present one" } else { "" };
+        let hint = if expected == found { "; it is another class of that name: create the kernel with the current one" } else { "" };
         let (kernel, argument) = (kernel.name.clone(), argument.name.clone());
         return Err(LoopError::from(RunError::WrongClass { kernel, argument, expected: expected.into(), found: found.into(), hint }).into());
     }
@@ -233,7 +233,7 @@ pub fn make_output<'py>(
     // As many elements as the farthest one needs.
     let mut last: usize = 0;
     for (&length, &stride) in shape.iter().zip(&wanted) {
-        let stride = usize::try_from(stride).map_err(|_| PyValueError::new_err("an output cannot be made with negative strides"))?;
+        let stride = usize::try_from(stride).map_err(|_| PyValueError::new_err("an output cannot be created with negative strides"))?;
         last += length.saturating_sub(1) * stride;
     }
     let elements = if shape.contains(&0) { 0 } else { last / dtype.size() + 1 };

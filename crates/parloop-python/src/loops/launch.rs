@@ -228,7 +228,7 @@ fn check_shape(executable: &Executable, index: usize, value: &Value<'_>, given: 
         }
         _ => {
             let name = &executable.plan().args()[index].name;
-            Err(PyValueError::new_err(format!("argument `{name}` was resized while the call was prepared; call again")).into())
+            Err(PyValueError::new_err(format!("argument `{name}` was resized during the call; call again")).into())
         }
     }
 }
@@ -237,7 +237,7 @@ fn argument_slot(py: Python<'_>, executable: &Executable, index: usize, value: &
     let arg = &executable.plan().args()[index];
     match (value, &arg.kind) {
         (Value::Number(number), PlannedKind::Value { dtype, .. }) => Ok(encode(*number, *dtype).map_err(|_| {
-            let reason = format!("argument `{}`: the number {number:?} is not a value of type {}", arg.name, dtype.name());
+            let reason = format!("argument `{}`: the number {number:?} does not fit type {}", arg.name, dtype.name());
             PyValueError::new_err(reason)
         })?),
         (Value::Host(object), _) => {

@@ -93,7 +93,7 @@ pub fn address_space(text: &str) -> PyResult<AddressSpace> {
         "local" => Ok(AddressSpace::Local),
         "global" => Ok(AddressSpace::Global),
         "constant" => Ok(AddressSpace::Constant),
-        other => Err(PyValueError::new_err(format!("memory is private, local, global or constant, not {other:?}"))),
+        other => Err(PyValueError::new_err(format!("memory must be private, local, global or constant, not {other:?}"))),
     }
 }
 
@@ -105,6 +105,6 @@ pub fn target(text: &str) -> PyResult<Target> {
         "cuda" => Ok(Target::Cuda),
         "hip" => Ok(Target::Hip),
         "ispc" => Ok(Target::Ispc),
-        other => Err(PyValueError::new_err(format!("a target is c, opencl, cuda, hip or ispc, not {other:?}"))),
+        other => Err(PyValueError::new_err(format!("a target must be c, opencl, cuda, hip or ispc, not {other:?}"))),
     }
 }

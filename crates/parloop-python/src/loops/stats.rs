@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::ndarray::numpy_dtype;
 
 /// Seconds, sizes, the device, and the program with its types.
-type Said<'py> = (f64, BTreeMap<String, i64>, String, Bound<'py, LoopProgram>);
+type LastCall<'py> = (f64, BTreeMap<String, i64>, String, Bound<'py, LoopProgram>);
 
 fn work_of(program: &Program, entry: &Name) -> Result<Work> {
     let mut only = program.clone();
@@ -186,7 +186,7 @@ impl LoopProgram {
     }
 
     /// The last call: seconds, sizes, the device, and the program with the types it was called with; `None` before the first.
-    fn _last_call<'py>(&self, py: Python<'py>) -> Result<Option<Said<'py>>> {
+    fn _last_call<'py>(&self, py: Python<'py>) -> Result<Option<LastCall<'py>>> {
         let last = lock(&self.last);
         let Some(last) = &*last else { return Ok(None) };
         let seconds = match &last.events {

@@ -51,7 +51,7 @@ impl Access {
         match object.cast::<Access>() {
             Ok(access) => Ok(*access.get()),
             Err(_) => Err(Exception::ModeValueError
-                .error(format!("an access is READ, WRITE, RW, INC, MIN or MAX, not {}", crate::number::describe(object)))
+                .error(format!("an access must be READ, WRITE, RW, INC, MIN or MAX, not {}", crate::number::describe(object)))
                 .into()),
         }
     }

@@ -31,7 +31,8 @@ fn given<'py>(args: &Bound<'py, PyAny>) -> Result<(Vec<mesh::Arg>, Bound<'py, Py
     for arg in args.try_iter()? {
         let arg = arg?;
         let given = arg.cast::<Arg>().map_err(|_| {
-            Exception::DatTypeError.error(format!("a part of an argument is data with an access, as dat(op2.READ), not {}", describe(&arg)))
+            Exception::DatTypeError
+                .error(format!("a part of an argument must be data with an access, such as dat(op2.READ), not {}", describe(&arg)))
         })?;
         found.push(given.get().inner.clone());
         data.push(given.get().data.clone_ref(args.py()));
@@ -49,7 +50,7 @@ impl Arg {
 
 #[pymethods]
 impl Arg {
-    /// Several arguments as one: the kernel gets the numbers of one after those of another.
+    /// Several arguments as one: the kernel gets their values one after another.
     ///
     /// >>> import parloop.mesh as op2
     /// >>> cells = op2.Set(1, "cells")
@@ -64,7 +65,7 @@ impl Arg {
         Ok(Arg::of_parts(mesh::Arg::mixed(found)?, &data))
     }
 
-    /// Several arguments of matrices as one, given row by row: the kernel gets them as one matrix, beside and below each other.
+    /// Several matrix arguments as one, given row by row: the kernel gets them as one block matrix.
     #[staticmethod]
     fn grid(rows: &Bound<'_, PyAny>) -> Result<Arg> {
         let (mut found, mut data) = (Vec::new(), Vec::new());
@@ -88,7 +89,7 @@ impl Arg {
         self.access
     }
 
-    /// The map through which elements lead to the data; `None` is directly.
+    /// The map through which the data is accessed; `None` for direct access.
     #[getter]
     fn map<'py>(&self, py: Python<'py>) -> Option<Bound<'py, Map>> {
         self.map.as_ref().map(|map| map.bind(py).clone())

@@ -1,4 +1,4 @@
-//! Operators of `parloop.mesh.Dat`, and what else is computed of whole data.
+//! Operators of `parloop.mesh.Dat` and other arithmetic on whole data.
 
 use parloop_kernel::{self as ker, Scalar};
 use parloop_mesh::{self as mesh, Operand, Operation, Rounding, Sides};
@@ -55,7 +55,7 @@ impl<'a, 'py> Other<'a, 'py> {
 
 /// What data is multiplied with.
 fn factor<'a, 'py>(alpha: &'a Bound<'py, PyAny>) -> Result<Other<'a, 'py>> {
-    let wrong = || PyTypeError::new_err(format!("a factor is a number or a Global, not {}", describe(alpha)));
+    let wrong = || PyTypeError::new_err(format!("a factor must be a number or a Global, not {}", describe(alpha)));
     Ok(Other::of(alpha)?.ok_or_else(wrong)?)
 }
 
@@ -69,7 +69,7 @@ fn operation(name: &str) -> Result<Operation> {
         "sub" => Ok(Operation::Subtract),
         "mul" => Ok(Operation::Multiply),
         "truediv" => Ok(Operation::Divide),
-        _ => Err(PyTypeError::new_err(format!("there is no operation {name:?}")).into()),
+        _ => Err(PyTypeError::new_err(format!("unknown operation {name:?}")).into()),
     }
 }
 
@@ -111,7 +111,8 @@ impl Dat {
 
     fn update(slf: &Bound<'_, Self>, operation: Operation, other: &Bound<'_, PyAny>, rounding: Rounding) -> Result<()> {
         let this = slf.get();
-        let wrong = || PyTypeError::new_err(format!("a Dat is changed by a number, a Global or a Dat, not by {}", describe(other)));
+        let wrong =
+            || PyTypeError::new_err(format!("a Dat can be combined with a number, a Global or a Dat, not with {}", describe(other)));
         let found = Other::of(other)?.ok_or_else(wrong)?;
         let operand = found.operand();
         this.check_shared(slf.py())?;
@@ -133,7 +134,7 @@ fn subset_of<'a>(dat: &mesh::Dat, subset: &'a Bound<'_, PyAny>) -> Result<&'a me
 
 #[pymethods]
 impl Dat {
-    /// Sets the numbers to zero: all, ghosts and all, or those of a subset.
+    /// Sets the values to zero: all, including ghosts, or those of a subset.
     #[pyo3(signature = (subset=None))]
     fn zero<'py>(slf: &Bound<'py, Self>, subset: Option<&Bound<'py, PyAny>>) -> Result<()> {
         let this = slf.get();
@@ -151,7 +152,7 @@ impl Dat {
         }
     }
 
-    /// Another with the same numbers. ``dat.copy(other)`` is `copy_to` by its older name.
+    /// Returns a copy. ``dat.copy(other)`` is a deprecated alias of `copy_to`.
     #[pyo3(signature = (other=None, subset=None))]
     fn copy<'py>(
         slf: &Bound<'py, Self>,
@@ -168,7 +169,7 @@ impl Dat {
         }
     }
 
-    /// Copies the numbers into another: all, ghosts and all, or those of a subset.
+    /// Copies the values into another: all, including ghosts, or those of a subset.
     #[pyo3(signature = (other, subset=None))]
     fn copy_to<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>, subset: Option<&Bound<'py, PyAny>>) -> Result<()> {
         let (this, other) = (slf.get(), Dat::of(other)?.get());
@@ -187,7 +188,7 @@ impl Dat {
         }
     }
 
-    /// The sum of the products with the numbers of another, whose conjugates are taken.
+    /// The inner product with another; its values are conjugated.
     fn inner<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
         let (py, this, other) = (slf.py(), slf.get(), Dat::of(other)?.get());
         this.check_shared(py)?;
@@ -219,12 +220,12 @@ impl Dat {
 
     /// Adds multiples of others: ``self += alphas[0] * others[0] + alphas[1] * others[1] + ...``.
     ///
-    /// Nothing is changed where one of them does not fit, and the data itself may be among the others.
+    /// Nothing changes if one of them does not match. The data itself may be among the others.
     fn maxpy<'py>(slf: &Bound<'py, Self>, alphas: &Bound<'py, PyAny>, others: &Bound<'py, PyAny>) -> Result<()> {
         let alphas = alphas.try_iter()?.collect::<PyResult<Vec<_>>>()?;
         let others = others.try_iter()?.collect::<PyResult<Vec<_>>>()?;
         if alphas.len() != others.len() {
-            let message = format!("{} factors were given for {} Dats; there must be one for each", alphas.len(), others.len());
+            let message = format!("{} factors were given for {} Dats; give one for each", alphas.len(), others.len());
             return Err(Exception::DataValueError.error(message).into());
         }
         let this = slf.get();
@@ -241,7 +242,7 @@ impl Dat {
         this.compute(slf.py(), |context| this.mesh().maxpy(&summands, context))
     }
 
-    /// `self op other`, or turned round; `truncate` cuts off what is behind the point of results that the type cannot hold.
+    /// `self op other`, or reversed; `truncate` drops the fractional part of results that the type cannot hold.
     #[pyo3(name = "_combine", signature = (operation, other, turned=false, truncate=false))]
     fn combine_by_name<'py>(
         slf: &Bound<'py, Self>,
@@ -253,13 +254,13 @@ impl Dat {
         Dat::combine(slf, self::operation(operation)?, other, turned, rounding(truncate))
     }
 
-    /// `self op= other`; `truncate` cuts off what is behind the point of results that the type cannot hold.
+    /// `self op= other`; `truncate` drops the fractional part of results that the type cannot hold.
     #[pyo3(name = "_update", signature = (operation, other, truncate=false))]
     fn update_by_name<'py>(slf: &Bound<'py, Self>, operation: &str, other: &Bound<'py, PyAny>, truncate: bool) -> Result<()> {
         Dat::update(slf, self::operation(operation)?, other, rounding(truncate))
     }
 
-    /// NumPy leaves operators to us: it would make an array of as many Dats as its own has numbers.
+    /// NumPy defers operators to us; otherwise it would create an array of Dats.
     #[classattr]
     #[pyo3(name = "__array_ufunc__")]
     fn array_ufunc(py: Python<'_>) -> Py<PyAny> {

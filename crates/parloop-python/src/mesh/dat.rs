@@ -70,7 +70,7 @@ impl Dat {
 
     /// The data that was given.
     pub fn of<'a, 'py>(object: &'a Bound<'py, PyAny>) -> Result<&'a Bound<'py, Dat>> {
-        object.cast::<Dat>().map_err(|_| Exception::DatTypeError.error(format!("a Dat is needed, not {}", describe(object))).into())
+        object.cast::<Dat>().map_err(|_| Exception::DatTypeError.error(format!("expected a Dat, not {}", describe(object))).into())
     }
 
     pub fn around(inner: mesh::Dat, dataset: Py<DataSet>) -> Dat {
@@ -130,8 +130,7 @@ impl Dat {
             None => Ok(()),
             Some(frozen) => {
                 let (frozen, access) = (mesh::Access::from(frozen), mesh::Access::from(access));
-                let message =
-                    format!("`{}` is frozen for {frozen}, so that {access} is not possible; unfreeze it first", self.mesh().name());
+                let message = format!("`{}` is frozen for {frozen}, so {access} is not allowed; unfreeze it first", self.mesh().name());
                 Err(Exception::ModeValueError.error(message).into())
             }
         }
@@ -180,7 +179,7 @@ impl Dat {
         };
         let dataset = dataset.cast_into::<DataSet>().map_err(|error| {
             let found = describe(&error.into_inner());
-            Exception::DataSetTypeError.error(format!("data is put on a Set or a DataSet, not on {found}"))
+            Exception::DataSetTypeError.error(format!("a Dat needs a Set or a DataSet, not {found}"))
         })?;
         let on = dataset.get().mesh();
         let storage = storage(py, data, dtype_given(dtype)?, on.set().rows(), on.count())?;
@@ -256,13 +255,13 @@ impl Dat {
         Dat::shown(slf, Shown::Owned, Purpose::Look)
     }
 
-    /// The numbers of this process's elements, all of which are to be written; before that they are any that the host had.
+    /// The values of this process's elements, all of which must be written; entries that are not written keep stale values.
     #[getter]
     fn data_wo<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         Dat::shown(slf, Shown::Owned, Purpose::Replace)
     }
 
-    /// ``with dat.vec as v:`` gives the numbers of this process's elements as a vector of PETSc's, over the same memory.
+    /// ``with dat.vec as v:`` gives the numbers of this process's elements as a PETSc vector over the same memory.
     #[getter]
     fn vec<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         Dat::petsc(slf, "rw")
@@ -280,13 +279,13 @@ impl Dat {
         Dat::petsc(slf, "wo")
     }
 
-    /// As `data`, with the ghosts, which get the numbers of their owners first: all processes must ask for it.
+    /// As `data`, with the ghosts, which are updated from their owners first. Collective: all processes must call it.
     #[getter]
     fn data_with_halos<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         Dat::shown(slf, Shown::All, Purpose::Change)
     }
 
-    /// As `data_ro`, with the ghosts, which get the numbers of their owners first: all processes must ask for it.
+    /// As `data_ro`, with the ghosts, which are updated from their owners first. Collective: all processes must call it.
     #[getter]
     fn data_ro_with_halos<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         Dat::shown(slf, Shown::All, Purpose::Look)
@@ -321,12 +320,12 @@ impl Dat {
         Ok(slf.py().import("parloop.mesh._halo")?.getattr("frozen")?.call1((slf, access))?)
     }
 
-    /// Puts exchanges of ghosts off; loops use the data with that access only.
+    /// Defers ghost exchanges; loops may use the data with that access only.
     fn freeze_halo(&self, access: &Bound<'_, PyAny>) -> Result<()> {
         let access = Access::of(access)?;
         let mut frozen = self.frozen.lock().unwrap_or_else(PoisonError::into_inner);
         if frozen.is_some() {
-            return Err(Exception::ModeValueError.error(format!("`{}` is frozen already", self.mesh().name())).into());
+            return Err(Exception::ModeValueError.error(format!("`{}` is already frozen", self.mesh().name())).into());
         }
         *frozen = Some(access);
         Ok(())
@@ -340,13 +339,13 @@ impl Dat {
         }
     }
 
-    /// Writes the numbers of this process's elements to a file of NumPy's, `.npy`.
+    /// Writes the numbers of this process's elements to a NumPy `.npy` file.
     fn save<'py>(slf: &Bound<'py, Self>, filename: &Bound<'py, PyAny>) -> Result<()> {
         slf.py().import("numpy")?.call_method1("save", (filename, Dat::data_ro(slf)?))?;
         Ok(())
     }
 
-    /// Reads what `save` wrote. The suffix `.npy` is added where it is missing.
+    /// Reads what `save` wrote. The suffix `.npy` is added if missing.
     fn load<'py>(slf: &Bound<'py, Self>, filename: &Bound<'py, PyAny>) -> Result<()> {
         let py = slf.py();
         let path: String = py.import("os")?.call_method1("fspath", (filename,))?.extract()?;
@@ -355,7 +354,7 @@ impl Dat {
         let (asked, shape) = (slf.get().shape_of(slf.get().mesh().dataset().set().owned_rows()), found.getattr("shape")?);
         if shape.extract::<Vec<usize>>()? != asked {
             let asked = PyTuple::new(py, asked)?;
-            let message = format!("`{}` has the shape {asked} without ghosts, but {path} has {shape}", slf.get().mesh().name());
+            let message = format!("`{}` has shape {asked} without ghosts, but {path} has {shape}", slf.get().mesh().name());
             return Err(Exception::DataValueError.error(message).into());
         }
         let values = super::values::converted(&found, Some(slf.get().mesh().dtype()))?;

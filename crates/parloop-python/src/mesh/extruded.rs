@@ -44,7 +44,7 @@ impl Region {
             Some(object) => match object.cast::<Region>() {
                 Ok(region) => Ok((*region.get()).into()),
                 Err(_) => Err(Exception::ModeValueError
-                    .error(format!("a region is ALL, ON_BOTTOM, ON_TOP or ON_INTERIOR_FACETS, not {}", describe(object)))
+                    .error(format!("a region must be ALL, ON_BOTTOM, ON_TOP or ON_INTERIOR_FACETS, not {}", describe(object)))
                     .into()),
             },
         }
@@ -89,18 +89,23 @@ pub struct ExtrudedSet {
 /// Two numbers for each element.
 fn bounds(parent: &mesh::Set, layers: &Bound<'_, PyAny>) -> Result<Vec<[i32; 2]>> {
     let wrong = |found: String| -> Error {
-        let message = format!("the layers over set `{}` are an integer, or an array with two for each element, not {found}", parent.name());
+        let message =
+            format!("the layers over set `{}` must be an integer or an array with two for each element, not {found}", parent.name());
         Exception::SizeTypeError.error(message).into()
     };
     let integers = Integers::of(layers, wrong)?;
     if integers.len()? != 2 * parent.sizes().total {
-        let message =
-            format!("the layers over set `{}` are {} × 2 numbers, but {} were given", parent.name(), parent.sizes().total, integers.len()?);
+        let message = format!(
+            "the layers over set `{}` must be {} × 2 numbers, but {} were given",
+            parent.name(),
+            parent.sizes().total,
+            integers.len()?
+        );
         return Err(Exception::SizeTypeError.error(message).into());
     }
     let mut found = Vec::with_capacity(integers.len()?);
     integers.each(&mut |_, value| {
-        let wrong = || Exception::SizeTypeError.error(format!("a layer over set `{}` is a number of 32 bits, not {value}", parent.name()));
+        let wrong = || Exception::SizeTypeError.error(format!("a layer over set `{}` must fit in 32 bits, not {value}", parent.name()));
         found.push(i32::try_from(value).map_err(|_| wrong())?);
         Ok(())
     })?;
@@ -143,7 +148,7 @@ impl ExtrudedSet {
     #[getter]
     fn layers(slf: &Bound<'_, Self>) -> Result<usize> {
         let cells = layers_of(slf).cells();
-        Ok(cells.ok_or_else(|| PyValueError::new_err("columns differ; see layers_array for the layers of each"))? + 1)
+        Ok(cells.ok_or_else(|| PyValueError::new_err("the columns have different numbers of layers; see layers_array"))? + 1)
     }
 
     /// For each column its lowest layer and one more than its highest; one row where all are alike.
@@ -175,7 +180,7 @@ pub fn regions(object: &Bound<'_, PyAny>) -> Result<Vec<mesh::Region>> {
     if object.is_none() || object.cast::<Region>().is_ok() {
         return Ok(vec![Region::of(Some(object))?]);
     }
-    let wrong = |_| Exception::ModeValueError.error(format!("regions are needed, not {}", describe(object)));
+    let wrong = |_| Exception::ModeValueError.error(format!("expected regions, not {}", describe(object)));
     let regions: Vec<mesh::Region> = object.try_iter().map_err(wrong)?.map(|item| Region::of(Some(&item?))).collect::<Result<_>>()?;
     Ok(if regions.is_empty() { vec![mesh::Region::All] } else { regions })
 }

@@ -20,12 +20,12 @@ pub fn name_of(name: Option<&Bound<'_, PyAny>>, kind: &str) -> Result<String> {
         None => Ok(format!("{kind}_{}", COUNT.fetch_add(1, Ordering::Relaxed))),
         Some(name) => match name.cast::<PyString>() {
             Ok(name) => Ok(name.to_str()?.to_owned()),
-            Err(_) => Err(Exception::NameTypeError.error(format!("a name is text, not {}", describe(name))).into()),
+            Err(_) => Err(Exception::NameTypeError.error(format!("a name must be a string, not {}", describe(name))).into()),
         },
     }
 }
 
-/// The integer that an object is; truth values and floats are none.
+/// The integer value of an object; booleans and floats are not integers.
 pub fn integer(object: &Bound<'_, PyAny>) -> Option<i64> {
     if object.is_instance_of::<PyBool>() {
         return None;
@@ -38,7 +38,7 @@ pub fn dim_of(object: &Bound<'_, PyAny>, of: &str, least: usize) -> Result<Vec<u
     let wrong = || -> Error {
         let found = object.repr().map_or_else(|_| describe(object), |text| text.to_string());
         let kind = if least == 0 { "a non-negative" } else { "a positive" };
-        Exception::DimTypeError.error(format!("the dimension of `{of}` is {kind} integer or a tuple of them, not {found}")).into()
+        Exception::DimTypeError.error(format!("the dimension of `{of}` must be {kind} integer or a tuple of them, not {found}")).into()
     };
     let length = |item: &Bound<'_, PyAny>| integer(item).and_then(|value| usize::try_from(value).ok()).filter(|&value| value >= least);
     if let Some(length) = length(object) {

@@ -14,7 +14,7 @@ use crate::exceptions::Exception;
 use crate::ndarray::{NdArray, numpy_dtype};
 use crate::recording::check_storage;
 
-/// Numbers that all elements of a loop share: read by each, or summed up, or their extremes.
+/// Values that all elements of a loop share: read by each element, or reduced (sum, minimum, maximum).
 ///
 /// >>> import parloop.mesh as op2
 /// >>> total = op2.Global(1, 2.0, name="total")
@@ -106,7 +106,7 @@ impl Global {
     }
 }
 
-/// What stands on the other side of an operator: the numbers of a `Global`, or the object itself.
+/// The other operand: the values of a `Global`, or the object itself.
 fn operand<'py>(other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
     match other.cast::<Global>() {
         Ok(other) => Global::shown(other, Purpose::Look),
@@ -137,7 +137,7 @@ impl Global {
         if !allowed.contains(&access) {
             let allowed: Vec<&str> = allowed.iter().map(|&access| mesh::Access::from(access).name()).collect();
             let (name, access) = (slf.get().inner.name(), mesh::Access::from(access).name());
-            let message = format!("{access} is not possible for `{name}`, which is {kind}, only {}", allowed.join(", "));
+            let message = format!("{access} is not allowed for `{name}`, which is {kind}, only {}", allowed.join(", "));
             return Err(Exception::ModeValueError.error(message).into());
         }
         Ok(Arg::new(mesh::Arg::global(&slf.get().inner, access.into()), slf.as_any(), access, None))
@@ -196,7 +196,7 @@ impl Global {
         Global::shown(slf, Purpose::Look)
     }
 
-    /// The numbers, all of which are to be written; before that they are any that the host had.
+    /// The values, all of which must be written; entries that are not written keep stale values.
     #[getter]
     fn data_wo<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         Global::shown(slf, Purpose::Replace)
@@ -208,7 +208,7 @@ impl Global {
         py.detach(|| self.inner.storage().version())
     }
 
-    /// Sets all numbers to zero on the context that is in force, so that it can be recorded and a loop there need not wait.
+    /// Sets all numbers to zero on the current context, so it can be recorded and a loop there need not wait.
     fn zero(&self, py: Python<'_>) -> Result<()> {
         let context = current_context(py)?;
         let context = &context.get().inner;
@@ -216,7 +216,7 @@ impl Global {
         Ok(py.detach(|| self.inner.storage().zero(context))?)
     }
 
-    /// Another with the same numbers. ``total.copy(other)`` is `copy_to` by its older name.
+    /// Returns a copy. ``total.copy(other)`` is a deprecated alias of `copy_to`.
     #[pyo3(signature = (other=None))]
     fn copy<'py>(slf: &Bound<'py, Self>, other: Option<&Bound<'py, Global>>) -> Result<Bound<'py, PyAny>> {
         match other {
@@ -239,7 +239,7 @@ impl Global {
         Global::like(slf, &Global::shown(slf, Purpose::Look)?.call_method0("copy")?)
     }
 
-    /// The sum of the products with another's, whose conjugates are taken.
+    /// The inner product with another; its values are conjugated.
     fn inner<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
         Ok(slf.py().import("numpy")?.call_method1("vdot", (operand(other)?, Global::shown(slf, Purpose::Look)?))?)
     }

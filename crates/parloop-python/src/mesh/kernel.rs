@@ -47,9 +47,7 @@ pub struct Kernel {
 impl Kernel {
     /// The kernel that was given.
     pub fn of<'a, 'py>(object: &'a Bound<'py, PyAny>) -> Result<&'a Bound<'py, Kernel>> {
-        object
-            .cast::<Kernel>()
-            .map_err(|_| Exception::KernelTypeError.error(format!("a Kernel is needed, not {}", describe(object))).into())
+        object.cast::<Kernel>().map_err(|_| Exception::KernelTypeError.error(format!("expected a Kernel, not {}", describe(object))).into())
     }
 }
 
@@ -71,7 +69,7 @@ impl Kernel {
             None => None,
             Some(name) => match name.cast::<PyString>() {
                 Ok(name) => Some(name.to_str()?.to_owned()),
-                Err(_) => return Err(Exception::NameTypeError.error(format!("a name is text, not {}", describe(name))).into()),
+                Err(_) => return Err(Exception::NameTypeError.error(format!("a name must be a string, not {}", describe(name))).into()),
             },
         };
         let inner = if let Ok(source) = code.cast::<PyString>() {
@@ -89,7 +87,7 @@ impl Kernel {
             };
             mesh::Kernel::from_program((**program).clone(), &name)?
         } else {
-            let message = format!("the code of a kernel is text in C or a program of loop kernels, not {}", describe(code));
+            let message = format!("the code of a kernel must be a string of C or a program of loop kernels, not {}", describe(code));
             return Err(Exception::KernelTypeError.error(message).into());
         };
         Ok(Kernel { inner, code: code.clone().unbind() })

@@ -14,9 +14,9 @@ use crate::number::describe;
 
 /// For each element of `iterset`, `arity` elements of `toset`.
 ///
-/// The values are integers of any type, row by row, ghosts and all; every one is checked. A map without values says only where it begins
-/// and ends; no loop can use it. Where it begins at an extruded set, a row has the targets of the lowest cell of a column, and `offset` says
-/// how far each moves from a cell to the next above it.
+/// The values are integers of any type, row by row, including ghosts; every value is checked. A map without values has only its sets; no
+/// loop can use it. Where it begins at an extruded set, a row has the targets of the lowest cell of a column, and
+/// `offset` says how far each moves from a cell to the next above it.
 ///
 /// >>> import parloop.mesh as op2
 /// >>> edges, nodes = op2.Set(2, "edges"), op2.Set(3, "nodes")
@@ -39,7 +39,7 @@ pub struct Map {
 impl Map {
     /// The map that was given.
     pub fn of<'a, 'py>(object: &'a Bound<'py, PyAny>) -> Result<&'a Bound<'py, Map>> {
-        object.cast::<Map>().map_err(|_| Exception::MapTypeError.error(format!("a Map is needed, not {}", describe(object))).into())
+        object.cast::<Map>().map_err(|_| Exception::MapTypeError.error(format!("expected a Map, not {}", describe(object))).into())
     }
 
     /// The map or, once its sets are distributed, that between their parts.
@@ -50,7 +50,7 @@ impl Map {
     /// The map, if it has values.
     pub fn inner(&self) -> Result<&mesh::Map> {
         self.mesh()
-            .ok_or_else(|| Exception::MapValueError.error(format!("map `{}` has no values, so that no loop can use it", self.name)).into())
+            .ok_or_else(|| Exception::MapValueError.error(format!("map `{}` has no values, so a loop cannot use it", self.name)).into())
     }
 
     /// The set it leads to.
@@ -81,7 +81,7 @@ fn made(ends: (&mesh::Set, &mesh::Set), arity: usize, values: &Bound<'_, PyAny>,
         Some(offsets) => mesh::Map::with_offsets(from, to, arity, values, offsets, moves.quotients.as_deref(), name),
     };
     let wrong = |found: String| -> Error {
-        Exception::MapTypeError.error(format!("the values of map `{name}` are integers, not numbers of type {found}")).into()
+        Exception::MapTypeError.error(format!("the values of map `{name}` must be integers, not numbers of type {found}")).into()
     };
     let integers = Integers::of(values, wrong)?;
     if let Some(values) = integers.as_i32()? {
@@ -110,7 +110,8 @@ struct Moves {
 /// A number for each slot, if any are given.
 fn for_slots(object: Option<&Bound<'_, PyAny>>, what: &str) -> Result<Option<Vec<i32>>> {
     let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(None) };
-    let wrong = |found: String| -> Error { Exception::MapTypeError.error(format!("the {what} of a map are integers, not {found}")).into() };
+    let wrong =
+        |found: String| -> Error { Exception::MapTypeError.error(format!("the {what} of a map must be integers, not {found}")).into() };
     let integers = Integers::of(object, wrong)?;
     let mut found = Vec::with_capacity(integers.len()?);
     integers.each(&mut |_, value| {
@@ -166,7 +167,7 @@ impl PermutedMap {
     }
 }
 
-/// A map that leads through others: `ComposedMap(a, b, c)` leads where `a` leads from where `b` leads from where `c` leads. All but the first
+/// A composition of maps: `ComposedMap(a, b, c)` applies `c`, then `b`, then `a`. All but the first
 /// have arity 1. No table is copied.
 ///
 /// >>> import parloop.mesh as op2
@@ -189,9 +190,7 @@ impl ComposedMap {
         let given: Vec<Bound<'_, PyAny>> = maps.iter().collect();
         let maps = given.iter().map(|map| Ok(Map::of(map)?.clone())).collect::<Result<Vec<_>>>()?;
         let [first, .., last] = &maps[..] else {
-            return Err(Exception::MapTypeError
-                .error(format!("a composed map is made of at least two maps, not of {}", maps.len()))
-                .into());
+            return Err(Exception::MapTypeError.error(format!("a composed map needs at least two maps, not {}", maps.len())).into());
         };
         let mut inner = first.get().inner()?.clone();
         for map in &maps[1..] {
@@ -226,14 +225,13 @@ impl Map {
         let (iterset, toset, name) = (Set::of(iterset)?, Set::of(toset)?, name_of(name, "map")?);
         let wrong = || -> Error {
             let found = arity.repr().map_or_else(|_| describe(arity), |text| text.to_string());
-            Exception::ArityTypeError.error(format!("the arity of map `{name}` is a positive integer, not {found}")).into()
+            Exception::ArityTypeError.error(format!("the arity of map `{name}` must be a positive integer, not {found}")).into()
         };
         let arity = integer(arity).and_then(|arity| usize::try_from(arity).ok()).filter(|&arity| arity > 0).ok_or_else(wrong)?;
         let inner = match values.filter(|values| !values.is_none()) {
             Some(values) => {
                 if offset.is_none_or(|offset| offset.is_none()) && offset_quotient.is_some_and(|quotient| !quotient.is_none()) {
-                    let message =
-                        format!("map `{name}` has an offset_quotient, which says where an offset begins, and no offset; give both");
+                    let message = format!("map `{name}` has an offset_quotient but no offset; give both");
                     return Err(Exception::MapValueError.error(message).into());
                 }
                 let moves = Moves { offsets: for_slots(offset, "offsets")?, quotients: for_slots(offset_quotient, "offset quotients")? };
@@ -301,7 +299,7 @@ impl Map {
         (self.iterset.get().mesh().sizes().total, self.arity)
     }
 
-    /// The values for the elements of this process, which cannot be changed.
+    /// The values for the elements of this process, read-only.
     #[getter]
     fn values<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         Map::view(slf, slf.get().iterset.get().mesh().size())
@@ -313,7 +311,7 @@ impl Map {
         Map::view(slf, slf.get().iterset.get().mesh().sizes().total)
     }
 
-    /// A number for each element of `toset`, such that those that meet in one element of `iterset` have near numbers.
+    /// A number for each element of `toset`, such that the targets of one element of `iterset` have nearby numbers.
     ///
     /// >>> import parloop.mesh as op2
     /// >>> edges, nodes = op2.Set(2, "edges"), op2.Set(3, "nodes")

@@ -40,7 +40,7 @@ pub struct Mat {
 
 /// The integers of an array, which are numbers of rows or columns.
 fn numbers(array: &Bound<'_, PyAny>) -> Result<Arc<[i32]>> {
-    let wrong = |found: String| -> Error { Exception::MapTypeError.error(format!("numbers of rows are integers, not {found}")).into() };
+    let wrong = |found: String| -> Error { Exception::MapTypeError.error(format!("row numbers must be integers, not {found}")).into() };
     let mut found = Vec::new();
     Integers::of(array, wrong)?.each(&mut |_, value| {
         found.push(value as i32);
@@ -156,7 +156,7 @@ impl Mat {
         Ok(py.detach(|| self.inner.storage().zero(context))?)
     }
 
-    /// `y = A x` on the current context, or with `transposed` `y = Aᵀ x`; `y` is made when it is not given.
+    /// `y = A x` on the current context, or with `transposed` `y = Aᵀ x`; `y` is created if not given.
     #[pyo3(signature = (x, y=None, transposed=false))]
     fn mult<'py>(
         slf: &Bound<'py, Self>,
@@ -188,7 +188,7 @@ impl Mat {
         Mat::mult(slf, x, None, false)
     }
 
-    /// All numbers, zeros and all, as a dense array of the host.
+    /// All values, including zeros, as a dense host array.
     #[getter]
     fn values<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         Ok(slf.py().import("parloop.mesh._matrix")?.call_method1("dense", (slf,))?)
@@ -218,7 +218,7 @@ impl Mat {
         Ok(())
     }
 
-    /// Sets some rows of blocks to zero, but for their diagonal.
+    /// Sets some rows of blocks to zero, except their diagonal.
     #[pyo3(signature = (rows, diag_val=None, idx=None), text_signature = "($self, rows, diag_val=1.0, idx=None)")]
     fn zero_rows<'py>(
         slf: &Bound<'py, Self>,
@@ -230,7 +230,7 @@ impl Mat {
         Ok(())
     }
 
-    /// Adds a dense part to these rows and columns; negative ones are left out. Every entry must be stored.
+    /// Adds a dense part to these rows and columns; negative ones are ignored. Every entry must be stored.
     fn addto_values<'py>(
         slf: &Bound<'py, Self>,
         rows: &Bound<'py, PyAny>,
@@ -241,7 +241,7 @@ impl Mat {
         Ok(())
     }
 
-    /// Sets these rows and columns to a dense part; negative ones are left out. Every entry must be stored.
+    /// Sets these rows and columns to a dense part; negative ones are ignored. Every entry must be stored.
     fn set_values<'py>(
         slf: &Bound<'py, Self>,
         rows: &Bound<'py, PyAny>,
@@ -255,23 +255,23 @@ impl Mat {
     /// Does nothing: loops leave a matrix assembled.
     fn assemble(&self) {}
 
-    /// A matrix of SciPy's, `csr_matrix` or with blocks `bsr_matrix`, over the same numbers of the host.
+    /// A SciPy matrix, `csr_matrix` or with blocks `bsr_matrix`, over the same host memory.
     fn to_scipy<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         Ok(slf.py().import("parloop.mesh._matrix")?.call_method1("to_scipy", (slf,))?)
     }
 
-    /// A `csr_matrix` of CuPy's over the same numbers on the current context, which is one of CUDA. Ask for it again after a loop elsewhere.
+    /// A CuPy `csr_matrix` over the same memory on the current context, which must be a CUDA one. Request it again after a loop elsewhere.
     fn to_cupy<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         Ok(slf.py().import("parloop.mesh._sparse")?.call_method1("to_cupy", (slf,))?)
     }
 
-    /// A sparse tensor of PyTorch's, by rows or with blocks by rows of blocks, over the same numbers on the current context. Ask for it again
-    /// after a loop elsewhere.
+    /// A PyTorch sparse tensor (CSR, or BSR with blocks) over the same memory on the current context. Request it again after a loop
+    /// elsewhere.
     fn to_torch<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         Ok(slf.py().import("parloop.mesh._sparse")?.call_method1("to_torch", (slf,))?)
     }
 
-    /// A matrix of PETSc's over the same numbers of the host, where petsc4py is installed; one of blocks does what this one does. Ask for it
+    /// A PETSc matrix over the same host memory, if petsc4py is installed; with blocks it forwards its operations to this matrix. Request it
     /// again after a loop.
     #[getter]
     fn handle<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {

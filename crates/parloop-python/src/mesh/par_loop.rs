@@ -24,7 +24,7 @@ use crate::recording::check_storage;
 use crate::released::released;
 
 /// How a loop is run, as Python says it.
-struct Said<'a, 'py> {
+struct LoopArguments<'a, 'py> {
     plan: Option<&'a str>,
     deterministic: bool,
     checked: Option<bool>,
@@ -34,7 +34,7 @@ struct Said<'a, 'py> {
     pass_layer_arg: bool,
 }
 
-fn options(said: &Said<'_, '_>) -> Result<mesh::LoopOptions> {
+fn options(said: &LoopArguments<'_, '_>) -> Result<mesh::LoopOptions> {
     let plan = match said.plan {
         None => mesh::PlanChoice::Auto,
         Some(name) => mesh::PlanChoice::from_name(name).ok_or_else(|| {
@@ -68,7 +68,7 @@ fn arguments(kernel: &mesh::Kernel, args: &Bound<'_, PyTuple>) -> Result<Vec<mes
 fn number(kernel: &mesh::Kernel, index: usize, value: &Bound<'_, PyAny>) -> Result<mesh::Arg> {
     let is_plain = value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyInt>() || value.is_instance_of::<PyComplex>();
     if !is_plain && (value.is_instance_of::<Global>() || plain_number(value).is_none()) {
-        let message = format!("argument {index} is {}, not a number or data with an access, as dat(op2.READ)", describe(value));
+        let message = format!("argument {index} is {}, not a number or data with an access, such as dat(op2.READ)", describe(value));
         return Err(Exception::DatTypeError.error(message).into());
     }
     let dtype = kernel.dtype(index);
@@ -76,7 +76,7 @@ fn number(kernel: &mesh::Kernel, index: usize, value: &Bound<'_, PyAny>) -> Resu
         Some(dtype) => {
             let (name, shown) = (kernel.name(), value.repr().map_or_else(|_| describe(value), |text| text.to_string()));
             Exception::DataValueError
-                .error(format!("argument {index} of kernel `{name}` is of type {dtype}, which cannot hold {shown}"))
+                .error(format!("argument {index} of kernel `{name}` has type {dtype}, which cannot hold {shown}"))
                 .into()
         }
         None => error,
@@ -142,7 +142,7 @@ pub fn par_loop<'py>(
     iteration_region: Option<&Bound<'py, PyAny>>,
     pass_layer_arg: bool,
 ) -> Result<()> {
-    let options = options(&Said { plan, deterministic, checked, lanes, context, iteration_region, pass_layer_arg })?;
+    let options = options(&LoopArguments { plan, deterministic, checked, lanes, context, iteration_region, pass_layer_arg })?;
     let made = made(py, kernel, iterset, args, options)?;
     match context.filter(|context| !context.is_none()) {
         None => run(py, &made, &current_context(py)?.get().inner),
@@ -223,7 +223,7 @@ impl ParLoop {
         iteration_region: Option<&Bound<'py, PyAny>>,
         pass_layer_arg: bool,
     ) -> Result<ParLoop> {
-        let said = Said { plan, deterministic, checked, lanes, context, iteration_region, pass_layer_arg };
+        let said = LoopArguments { plan, deterministic, checked, lanes, context, iteration_region, pass_layer_arg };
         let inner = made(py, kernel, iterset, args, options(&said)?)?;
         let context = match said.context.filter(|context| !context.is_none()) {
             Some(context) => Some(Context::of(Some(context), py)?.inner),
@@ -253,7 +253,7 @@ impl ParLoop {
         Ok(py.detach(|| self.inner.code(&context))?.join("\n"))
     }
 
-    /// How it runs on a context: the plan, the alternatives with their times, GB/s and the share of what memory gives.
+    /// How it runs on a context: the plan, the alternatives with their times, GB/s and the share of the memory bandwidth.
     ///
     /// The time is that of the last run on a CPU, and the median of trial runs elsewhere. Bytes are those that a run moves at least.
     ///

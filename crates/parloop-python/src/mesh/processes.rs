@@ -14,8 +14,8 @@ use crate::number::describe;
 
 /// Processes that work together, each known by its rank.
 ///
-/// ``Comm.world()`` are all that ``mpirun`` started, or this process alone; no package is needed. A communicator of mpi4py is accepted
-/// wherever one is asked for.
+/// ``Comm.world()`` are all that ``mpirun`` started, or this process alone; no package is needed. An mpi4py communicator is accepted
+/// wherever one is expected.
 ///
 /// >>> import parloop.mesh as op2
 /// >>> world = op2.Comm.world()
@@ -36,7 +36,7 @@ impl Comm {
             return Ok(comm.get().inner.clone());
         }
         let wrong = || -> Error {
-            Exception::MeshError.error(format!("a Comm or a communicator of mpi4py is needed, not {}", describe(object))).into()
+            Exception::MeshError.error(format!("expected a Comm or an mpi4py communicator, not {}", describe(object))).into()
         };
         let module: String = object.get_type().getattr("__module__")?.extract()?;
         if module != "mpi4py.MPI" {
@@ -106,7 +106,7 @@ impl Comm {
     }
 }
 
-/// Deals the elements of a set out, with all that is tied to it; see `parloop.mesh.distribute`.
+/// Distributes the elements of a set with everything tied to it; see `parloop.mesh.distribute`.
 #[pyfunction]
 #[pyo3(name = "_distribute")]
 pub fn distribute<'py>(
@@ -132,13 +132,15 @@ pub fn distribute<'py>(
             ("coordinates", None) => {
                 return Err(wrong("by=\"coordinates\" needs coordinates=, a Dat on the set or on one that a map leads to".into()));
             }
-            ("graph", Some(_)) => return Err(wrong("coordinates are given, but not used; say by=\"coordinates\"".into())),
-            (other, _) => return Err(wrong(format!("unknown way {other:?}; give \"graph\", \"coordinates\" or an array of ranks"))),
+            ("graph", Some(_)) => return Err(wrong("coordinates were given but are not used; pass by=\"coordinates\"".into())),
+            (other, _) => {
+                return Err(wrong(format!("unknown partitioning {other:?}; use \"graph\", \"coordinates\" or an array of ranks")));
+            }
         },
         Err(_) => {
-            let integers = Integers::of(by, |found| wrong(format!("ranks are integers, not numbers of type {found}")))?;
+            let integers = Integers::of(by, |found| wrong(format!("ranks must be integers, not numbers of type {found}")))?;
             integers.each(&mut |place, value| {
-                ranks.push(u32::try_from(value).map_err(|_| wrong(format!("element {place} is given to rank {value}")))?);
+                ranks.push(u32::try_from(value).map_err(|_| wrong(format!("element {place} is assigned to rank {value}")))?);
                 Ok(())
             })?;
             mesh::By::Ranks(&ranks)
@@ -180,7 +182,7 @@ impl Set {
         }
     }
 
-    /// For each element, ghosts and all, its number before the set was distributed.
+    /// For each element, including ghosts, its number before the set was distributed.
     #[getter]
     fn global_numbers<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
         let set = self.mesh();
@@ -195,13 +197,14 @@ impl Set {
 
 #[pymethods]
 impl Dat {
-    /// Gives ghosts the numbers of their owners, unless they have them. All processes must call it.
+    /// Updates stale ghosts from their owners. Collective: all processes must call it.
     fn renew_ghosts(&self, py: Python<'_>) -> Result<()> {
         self.check_shared(py)?;
         Ok(py.detach(|| self.mesh().renew_ghosts())?)
     }
 
-    /// The numbers of all processes, in the order that the set had before it was distributed, on every process. All must call it.
+    /// The numbers of all processes, in the order that the set had before it was distributed, on every process. Collective: all processes
+    /// must call it.
     fn gather<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         let (py, this) = (slf.py(), slf.get());
         this.check_shared(py)?;

@@ -21,7 +21,7 @@ pub fn numbers_on_context(mat: &Bound<'_, Mat>) -> Result<Array> {
     let context = current_context(py)?.get().inner.clone();
     check_storage(py, this.storage())?;
     let Some(memory) = py.detach(|| this.storage().lent_on(&context))? else {
-        let message = format!("the blocks of matrix `{}` lie column by column on {}; copy it", this.name(), context.device().id());
+        let message = format!("the blocks of matrix `{}` are stored column by column on {}; copy it", this.name(), context.device().id());
         return Err(Exception::DataValueError.error(message).into());
     };
     let sparsity = this.sparsity();

@@ -53,7 +53,7 @@ impl Set {
 
     /// The set that was given.
     pub fn of<'a, 'py>(object: &'a Bound<'py, PyAny>) -> Result<&'a Bound<'py, Set>> {
-        object.cast::<Set>().map_err(|_| Exception::SetTypeError.error(format!("a Set is needed, not {}", describe(object))).into())
+        object.cast::<Set>().map_err(|_| Exception::SetTypeError.error(format!("expected a Set, not {}", describe(object))).into())
     }
 
     /// The set that a subset is of, or itself.
@@ -85,11 +85,11 @@ fn subset_object<'py>(made: mesh::Set, superset: Bound<'py, PyAny>) -> Result<Bo
 fn sizes_of(size: &Bound<'_, PyAny>, name: &str) -> Result<mesh::Sizes> {
     let wrong = || -> Error {
         let found = size.repr().map_or_else(|_| describe(size), |text| text.to_string());
-        let message = format!("the size of set `{name}` is an integer, or three of them (core, owned, total), not {found}");
+        let message = format!("the size of set `{name}` must be an integer or three of them (core, owned, total), not {found}");
         Exception::SizeTypeError.error(message).into()
     };
     let count = |value: i64| {
-        let message = || Exception::SetValueError.error(format!("set `{name}` cannot have {value} elements; a size is at least 0"));
+        let message = || Exception::SetValueError.error(format!("set `{name}` cannot have {value} elements; a size must be at least 0"));
         usize::try_from(value).map_err(|_| Error::from(message()))
     };
     if let Some(size) = integer(size) {
@@ -111,11 +111,11 @@ fn sizes_of(size: &Bound<'_, PyAny>, name: &str) -> Result<mesh::Sizes> {
 
 fn indices_of(set: &mesh::Set, indices: &Bound<'_, PyAny>) -> Result<Vec<i64>> {
     let wrong =
-        |found: String| Exception::IndexTypeError.error(format!("elements of set `{}` are integers, not {found}", set.name())).into();
+        |found: String| Exception::IndexTypeError.error(format!("elements of set `{}` must be integers, not {found}", set.name())).into();
     let integers = Integers::of(indices, wrong)?;
     let mut chosen = Vec::with_capacity(integers.len()?);
     integers.each(&mut |_, value| {
-        // What does not fit is outside of every set; the message names the nearest number that does.
+        // A value that does not fit is out of bounds of every set; the message shows the nearest value that fits.
         chosen.push(i64::try_from(value).unwrap_or(i64::MAX));
         Ok(())
     })?;
@@ -236,7 +236,7 @@ impl Subset {
     fn new(superset: &Bound<'_, PyAny>, indices: &Bound<'_, PyAny>) -> Result<PyClassInitializer<Subset>> {
         let set = Set::of(superset)?;
         if !(indices.is_instance_of::<PyList>() || indices.is_instance_of::<PyTuple>() || NdArray::of(indices)?.is_some()) {
-            let message = format!("the elements of a subset are a list, a tuple or an array, not {}", describe(indices));
+            let message = format!("the elements of a subset must be a list, a tuple or an array, not {}", describe(indices));
             return Err(Exception::IndexTypeError.error(message).into());
         }
         let inner = set.get().mesh().subset(&indices_of(set.get().mesh(), indices)?)?;

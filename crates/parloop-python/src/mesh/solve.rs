@@ -16,7 +16,7 @@ use crate::released::released;
 /// How often `watch` and signals are looked at.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What came of solving a system: whether the residual became small enough, and the norm of each.
+/// The result of solving a system: whether it converged, and the residual norms.
 #[pyclass(frozen, get_all, module = "parloop.mesh")]
 pub struct Solution {
     /// Whether the residual of `x` became small enough.
@@ -37,7 +37,7 @@ impl Solution {
     }
 }
 
-/// Solves with a grid of matrices on the current context; `watch` is called now and then with the number of the iteration and the residual.
+/// Solves with a grid of matrices on the current context; `watch` is called periodically with the iteration number and the residual.
 #[pyfunction]
 #[pyo3(name = "_solve", signature = (name, blocks, x, b, method, preconditioner, rtol, atol, iterations, restart, watch))]
 #[allow(clippy::too_many_arguments)]
@@ -58,7 +58,7 @@ pub fn solve<'py>(
     let method = match method {
         "cg" => Method::Cg,
         "gmres" => Method::Gmres,
-        other => return wrong(format!("unknown method {other:?}; the methods are \"cg\" and \"gmres\"")),
+        other => return wrong(format!("unknown method {other:?}; use \"cg\" or \"gmres\"")),
     };
     let preconditioner = match preconditioner {
         Some("jacobi") => Preconditioner::Jacobi,

@@ -36,7 +36,7 @@ impl Sparsity {
     pub fn of<'a, 'py>(object: &'a Bound<'py, PyAny>) -> Result<&'a Bound<'py, Sparsity>> {
         object
             .cast::<Sparsity>()
-            .map_err(|_| Exception::SparsityTypeError.error(format!("a Sparsity is needed, not {}", describe(object))).into())
+            .map_err(|_| Exception::SparsityTypeError.error(format!("expected a Sparsity, not {}", describe(object))).into())
     }
 }
 
@@ -65,7 +65,7 @@ fn dataset<'py>(object: &Bound<'py, PyAny>) -> Result<Bound<'py, DataSet>> {
     };
     Ok(dataset.cast_into::<DataSet>().map_err(|error| {
         let found = describe(&error.into_inner());
-        Exception::DataSetTypeError.error(format!("a sparsity is between two DataSets, not {found}"))
+        Exception::DataSetTypeError.error(format!("a sparsity needs two DataSets, not {found}"))
     })?)
 }
 
@@ -79,8 +79,9 @@ fn both_datasets<'py>(dsets: &Bound<'py, PyAny>) -> Result<(Bound<'py, DataSet>,
 
 /// The integers of an array; one that 64 bits cannot hold is the largest that they can.
 fn numbers(object: &Bound<'_, PyAny>, what: &str) -> Result<Vec<i64>> {
-    let wrong =
-        |found: String| -> Error { Exception::MapTypeError.error(format!("the {what} of a sparsity are integers, not {found}")).into() };
+    let wrong = |found: String| -> Error {
+        Exception::MapTypeError.error(format!("the {what} of a sparsity must be integers, not {found}")).into()
+    };
     let integers = Integers::of(object, wrong)?;
     let mut found = Vec::with_capacity(integers.len()?);
     integers.each(&mut |_, value| {
@@ -103,8 +104,7 @@ pub fn pair<'py>(object: &Bound<'py, PyAny>) -> Result<(Bound<'py, Map>, Bound<'
     if let Ok(map) = object.cast::<Map>() {
         return Ok((map.clone(), map.clone()));
     }
-    let wrong =
-        || -> Error { Exception::MapTypeError.error(format!("a map or a pair of maps is needed, not {}", describe(object))).into() };
+    let wrong = || -> Error { Exception::MapTypeError.error(format!("expected a map or a pair of maps, not {}", describe(object))).into() };
     let items: Vec<Bound<'py, PyAny>> = object.try_iter().map_err(|_| wrong())?.collect::<PyResult<_>>()?;
     match &items[..] {
         [rows, columns] => Ok((Map::of(rows)?.clone(), Map::of(columns)?.clone())),
@@ -136,8 +136,7 @@ impl Sparsity {
         let pairs = match maps.cast::<Map>().is_ok() || is_pair(maps) {
             true => vec![(pair(maps)?, regions_of(maps)?)],
             false => {
-                let items =
-                    maps.try_iter().map_err(|_| Exception::MapTypeError.error(format!("maps are needed, not {}", describe(maps))))?;
+                let items = maps.try_iter().map_err(|_| Exception::MapTypeError.error(format!("expected maps, not {}", describe(maps))))?;
                 let with_regions = |item: Bound<'py, PyAny>| Ok((pair(&item)?, regions_of(&item)?));
                 items.map(|item| with_regions(item?)).collect::<Result<Vec<_>>>()?
             }
@@ -150,7 +149,7 @@ impl Sparsity {
         Ok(Sparsity { inner, dsets: (rows.unbind(), columns.unbind()), maps })
     }
 
-    /// The sparsity of compressed rows that somebody else made, as SciPy and PETSc have them.
+    /// The sparsity of compressed rows that someone else made, as SciPy and PETSc have them.
     ///
     /// Row ``r`` has blocks in the columns ``colidx[rowptr[r]:rowptr[r + 1]]``, ascending. Loops may use every pair of maps whose targets meet
     /// in stored blocks.
@@ -161,7 +160,7 @@ impl Sparsity {
     /// 4
     /// >>> op2.Sparsity.from_rows(nodes ** 1, [0, 2, 3, 4], [1, 0, 1, 2])
     /// Traceback (most recent call last):
-    /// parloop.MapValueError: the columns of row 0 must ascend, but 0 comes after 1; sort them, each once
+    /// parloop.MapValueError: the columns of row 0 must ascend, but 0 follows 1; sort them and remove duplicates
     #[staticmethod]
     #[pyo3(signature = (dsets, rowptr, colidx, name=None))]
     fn from_rows<'py>(
@@ -172,7 +171,7 @@ impl Sparsity {
     ) -> Result<Sparsity> {
         let (rows, columns) = both_datasets(dsets)?;
         let (starts, stored) = (numbers(rowptr, "row starts")?, numbers(colidx, "columns")?);
-        // What does not fit is outside of every set; the message names the nearest number that does.
+        // A value that does not fit is out of bounds of every set; the message shows the nearest value that fits.
         let narrow = |value: i64| i32::try_from(value).unwrap_or(if value < 0 { i32::MIN } else { i32::MAX });
         let stored: Vec<i32> = stored.into_iter().map(narrow).collect();
         let (name, row_data, column_data) = (name_of(name, "sparsity")?, &rows.get().mesh(), &columns.get().mesh());

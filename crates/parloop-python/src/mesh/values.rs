@@ -1,4 +1,4 @@
-//! Numbers on their way between NumPy and storage: shared where they lie as they must, copied otherwise.
+//! Transfers values between NumPy and storage: shared if the layout matches, copied otherwise.
 
 use parloop_device::{DType, Device, Memory};
 use parloop_mesh as mesh;
@@ -16,7 +16,7 @@ use crate::recording::check_storage;
 
 /// Warns that `copy` with an argument is `copy_to`.
 pub fn warn_of_copy(py: Python<'_>) -> PyResult<()> {
-    let words = c"copy(other) is called copy_to(other); copy() makes another with the same numbers";
+    let words = c"copy() takes no arguments and returns a copy; use copy_to(other) to copy into existing data";
     PyErr::warn(py, &py.get_type::<PyDeprecationWarning>(), words, 1)
 }
 
@@ -26,7 +26,7 @@ pub fn dtype_given(dtype: Option<&Bound<'_, PyAny>>) -> Result<Option<DType>> {
     dtype_of(dtype).map(Some).map_err(|error| Exception::DataTypeError.error(error.value(dtype.py()).to_string()).into())
 }
 
-/// Storage with these values, or zeros: it shares an array that lies as it must and copies others.
+/// Storage with these values, or zeros: it shares an array with a matching layout and copies others.
 pub fn storage<'py>(
     py: Python<'py>,
     values: Option<&Bound<'py, PyAny>>,
@@ -38,7 +38,7 @@ pub fn storage<'py>(
         return Ok(mesh::Storage::zeros(dtype.unwrap_or(DType::F64), rows, count)?);
     };
     let array = required(&converted(values, dtype)?)?;
-    let found = NdArray::of(&array)?.ok_or_else(|| PyTypeError::new_err("numpy.require gave no array"))?;
+    let found = NdArray::of(&array)?.ok_or_else(|| PyTypeError::new_err("numpy.require did not return an array"))?;
     let dtype = found.dtype().ok_or_else(|| unsupported(&found))?;
     let asked = rows.saturating_mul(count);
     if found.size() != asked {
@@ -69,7 +69,7 @@ pub fn converted<'py>(values: &Bound<'py, PyAny>, dtype: Option<DType>) -> Resul
     let converted = match found {
         // Of other types, as text or objects, NumPy says itself what is wrong.
         None => as_array(values, Some(dtype)).map_err(|error| not_numbers(py, error))?,
-        // NumPy warns of imaginary parts that are cut off; here they are an error if there are any.
+        // NumPy warns about discarded imaginary parts; here nonzero ones are an error.
         Some(found) if found.is_complex() && !dtype.is_complex() => {
             array.getattr("real")?.call_method1("astype", (numpy_dtype(py, dtype)?,))?
         }
@@ -85,7 +85,7 @@ pub fn converted<'py>(values: &Bound<'py, PyAny>, dtype: Option<DType>) -> Resul
     Ok(converted)
 }
 
-/// Whether every number of one type is one of the other, but for rounding.
+/// Whether every value of one type can be represented in the other, up to rounding.
 fn keeps_values(from: DType, to: DType) -> bool {
     let rank = |dtype: DType| match dtype {
         DType::Bool => 0,
@@ -135,7 +135,7 @@ pub unsafe fn host_view<'py>(
 ) -> Result<Bound<'py, PyAny>> {
     let layout = Layout::dense(shape, dtype.size());
     let base = memory.handle() as *mut u8;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees it.
     Ok(unsafe {
         match is_writeable {
             true => numpy_api::view(owner, base, dtype, &layout)?,

@@ -38,12 +38,13 @@ impl DatView {
         };
         let mut given = Vec::new();
         for item in items.iter() {
-            let wrong =
-                || Exception::IndexTypeError.error(format!("a component of `{}` is an integer, not {}", inner.name(), describe(&item)));
+            let wrong = || {
+                Exception::IndexTypeError.error(format!("a component of `{}` must be an integer, not {}", inner.name(), describe(&item)))
+            };
             given.push(integer(&item).ok_or_else(wrong)?);
         }
         let outside = || {
-            let message = format!("data `{}` with the dimension {axes:?} has no component {index}", inner.name());
+            let message = format!("data `{}` of dimension {axes:?} has no component {index}", inner.name());
             Exception::IndexValueError.error(message)
         };
         if given.len() != axes.len() {
@@ -159,7 +160,7 @@ impl DatView {
         self.shown(py, Shown::Owned, Purpose::Look)
     }
 
-    /// The numbers of this process's elements, all of which are to be written; before that they are any that the host had.
+    /// The values of this process's elements, all of which must be written; entries that are not written keep stale values.
     #[getter]
     fn data_wo<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
         self.shown(py, Shown::Owned, Purpose::Replace)

@@ -47,7 +47,8 @@ impl Numbers {
             DType::I64 => Ok(Numbers::I64(first(dat, rows)?)),
             DType::U64 => Ok(Numbers::U64(first(dat, rows)?)),
             dtype => {
-                let message = format!("field `{}` is {dtype}, which a VTK file cannot have; write its parts", dat.name());
+                let message =
+                    format!("field `{}` has type {dtype}, which VTK files do not support; write its real and imaginary parts", dat.name());
                 Err(Exception::DataTypeError.error(message).into())
             }
         }
@@ -66,7 +67,7 @@ impl Numbers {
 
 fn shape_of(name: Option<&str>, arity: usize, dim: usize) -> Result<Shape> {
     let Some(name) = name else {
-        let unknown = || PyValueError::new_err(format!("no shape of cells has {arity} corners; shapes have 1, 2, 3, 4, 6 or 8"));
+        let unknown = || PyValueError::new_err(format!("no cell shape has {arity} corners; cell shapes have 1, 2, 3, 4, 6 or 8"));
         return Ok(Shape::guess(arity, dim).ok_or_else(unknown)?);
     };
     Ok(match name {
@@ -79,7 +80,7 @@ fn shape_of(name: Option<&str>, arity: usize, dim: usize) -> Result<Shape> {
         "hexahedron" => Shape::Hexahedron,
         _ => {
             let names = "vertex, line, triangle, quadrilateral, tetrahedron, wedge, hexahedron";
-            return Err(PyValueError::new_err(format!("there is no shape {name:?}; the shapes are {names}")).into());
+            return Err(PyValueError::new_err(format!("unknown shape {name:?}; use one of {names}")).into());
         }
     })
 }
@@ -123,14 +124,14 @@ pub fn write_vtk<'py>(
 ) -> Result<()> {
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("vtk")) {
         let (asked, better) = (path.display(), path.with_extension("vtu"));
-        let message = format!("`{asked}`: write_vtk writes VTK's XML format, whose files end in .vtu; name it `{}`", better.display());
+        let message = format!("`{asked}`: write_vtk writes the VTK XML format, whose files end in .vtu; use `{}`", better.display());
         return Err(PyValueError::new_err(message).into());
     }
     let (points, map) = (Dat::of(coordinates)?.get().mesh(), Map::of(map)?.get().inner()?);
     let is_index = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pvtu"));
     if !is_index && points.dataset().set().halo().is_some() {
         let set = points.dataset().set().name();
-        let message = format!("a file needs all of set `{set}`, which processes share; write a .pvtu file");
+        let message = format!("a .vtu file needs all of set `{set}`, which is distributed; write a .pvtu file");
         return Err(Exception::SetValueError.error(message).into());
     }
     if points.dataset().set() != map.to() {
@@ -154,7 +155,7 @@ pub fn write_vtk<'py>(
     cells.truncate(cells_here * map.arity());
     let grid = vtk::Grid { points: &points, dim, cells: &cells, shape: shape_of(shape, map.arity(), dim)? };
     if grid.shape.corners() != map.arity() {
-        let message = format!("cells with {} corners were asked for, but the map has arity {}", grid.shape.corners(), map.arity());
+        let message = format!("cells with {} corners were requested, but the map has arity {}", grid.shape.corners(), map.arity());
         return Err(Exception::MapValueError.error(message).into());
     }
     let mut named = Vec::new();

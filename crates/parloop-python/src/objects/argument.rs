@@ -46,7 +46,7 @@ impl Objects {
                 if (one.written || other.written) && overlap(&one.original, &other.original)? {
                     let (one, other) = (one.original.ty(), other.original.ty());
                     let reason = format!(
-                        "the {other} and the {one} of another device overlap, and the kernel writes to them; copy the whole to its device first"
+                        "the {other} and the {one} of another device overlap, and the kernel writes to them; copy the whole object to its device first"
                     );
                     return Err(Exception::ArgumentValueError.error(reason).into());
                 }
@@ -135,7 +135,7 @@ impl Kernel {
         match (to, &self.classes[index]) {
             (Pointee::Class(_), Some(expected)) if ty == expected => Ok(0),
             (Pointee::Class(name), Some(_)) if name == ty.name() => {
-                let hint = "it is another class of that name; add the kernel again with the present one";
+                let hint = "it is another class of that name; add the kernel again with the current one";
                 Err(self.checker(index).wrong_type(format!("an object of class `{ty}`"), hint).into())
             }
             (Pointee::Class(_), _) => {

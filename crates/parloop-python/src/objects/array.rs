@@ -67,7 +67,7 @@ impl ArrayObject {
         body.view.check_alive()?;
         let obj::Type::Array(ty) = &body.ty.get().ty else { return Err(PyTypeError::new_err("this is not an array").into()) };
         let Some(dtype) = ty.item.scalar() else {
-            return Err(PyTypeError::new_err(format!("{} holds objects: only arrays of numbers have a view", ty.name)).into());
+            return Err(PyTypeError::new_err(format!("{} holds objects; only arrays of numbers have a view", ty.name)).into());
         };
         let shape = body.shape()?;
         let layout = Layout {
@@ -148,7 +148,7 @@ impl ArrayObject {
         let body = slf.as_super().get().body()?;
         match index_of(body, index)? {
             Index::Item(index) => Ok(body.view.item_in(body.shape()?, &index)?.offset()),
-            Index::Part(_) => Err(PyIndexError::new_err("one integer for each axis is needed").into()),
+            Index::Part(_) => Err(PyIndexError::new_err("expected one integer for each axis").into()),
         }
     }
 
@@ -180,9 +180,9 @@ fn part<'py>(slf: &Bound<'py, ArrayObject>, body: &Body, index: &Bound<'py, PyAn
         return Ok(ArrayObject::nplike(slf)?.get_item(index)?);
     }
     if body.shape()?.shape.len() != 1 {
-        return Err(PyIndexError::new_err("objects along several axes are indexed with one integer for each axis").into());
+        return Err(PyIndexError::new_err("an array of objects with several axes needs one integer for each axis").into());
     }
-    let slice = index.cast::<pyo3::types::PySlice>().map_err(|_| PyIndexError::new_err("an index is an integer or a slice"))?;
+    let slice = index.cast::<pyo3::types::PySlice>().map_err(|_| PyIndexError::new_err("an index must be an integer or a slice"))?;
     let found = slice.indices(body.shape()?.shape[0] as isize)?;
     let list = pyo3::types::PyList::empty(slf.py());
     let mut at = found.start;

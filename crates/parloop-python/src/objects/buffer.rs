@@ -59,7 +59,7 @@ impl Chunk {
 /// An offset that a user gave.
 pub fn offset_of(offset: isize) -> Result<usize> {
     usize::try_from(offset)
-        .map_err(|_| Exception::MemoryRangeError.error(format!("offset {offset} is before the buffer's beginning")).into())
+        .map_err(|_| Exception::MemoryRangeError.error(format!("offset {offset} is before the start of the buffer")).into())
 }
 
 /// The bytes behind an object: a NumPy array (a copy of what is not contiguous), bytes, or anything with the buffer protocol.
@@ -73,8 +73,7 @@ fn with_bytes<T>(source: &Bound<'_, PyAny>, use_them: impl FnOnce(&[u8]) -> Resu
         array.get().to_numpy(source)?
     } else {
         let numpy = source.py().import("numpy")?;
-        let refuse =
-            |()| PyTypeError::new_err(format!("bytes come from arrays, buffers and objects with the buffer protocol, not {source}"));
+        let refuse = |()| PyTypeError::new_err(format!("expected an array, a buffer or an object with the buffer protocol, not {source}"));
         let found = numpy.call_method1("frombuffer", (source, "u1"));
         let is_array = source.hasattr("__array__")? || source.hasattr("__array_interface__")?;
         if found.is_err() && !is_array && !source.is_instance_of::<PyList>() && !source.is_instance_of::<PyMemoryView>() {
@@ -83,10 +82,10 @@ fn with_bytes<T>(source: &Bound<'_, PyAny>, use_them: impl FnOnce(&[u8]) -> Resu
         found.or_else(|_| as_array(source, None)).map_err(|_| refuse(()))?
     };
     if array.getattr("dtype")?.getattr("hasobject")?.is_truthy()? {
-        return Err(PyTypeError::new_err("an array of Python objects has no bytes of its own").into());
+        return Err(PyTypeError::new_err("an array of Python objects has no raw bytes").into());
     }
     let dense = as_contiguous(&array)?;
-    let Some(found) = NdArray::of(&dense)? else { return Err(PyTypeError::new_err("numpy gave no array").into()) };
+    let Some(found) = NdArray::of(&dense)? else { return Err(PyTypeError::new_err("NumPy did not return an array").into()) };
     let len: usize = dense.getattr("nbytes")?.extract()?;
     // SAFETY: a contiguous array of that many bytes, held by `dense`; who changes them meanwhile from another thread gets undefined
     // values, and a resize is refused or is the user's `refcheck=False`.
@@ -236,7 +235,7 @@ impl Buffer {
         with_bytes(source, |bytes| {
             let len = nbytes.unwrap_or(bytes.len());
             if len > bytes.len() {
-                let reason = format!("{len} bytes were asked for, the source has {}", bytes.len());
+                let reason = format!("{len} bytes were requested, but the source has {}", bytes.len());
                 return Err(Exception::MemoryRangeError.error(reason).into());
             }
             Ok(source.py().detach(|| self.inner.write(offset, &bytes[..len]))?)
@@ -288,7 +287,7 @@ impl Buffer {
         with_bytes(source, |bytes| match start.checked_add(nbytes).and_then(|end| bytes.get(start..end)) {
             Some(part) => Ok(source.py().detach(|| self.inner.write(offset, part))?),
             None => {
-                let reason = format!("bytes {start}..{} were asked for, the source has {}", start.saturating_add(nbytes), bytes.len());
+                let reason = format!("bytes {start}..{} were requested, but the source has {}", start.saturating_add(nbytes), bytes.len());
                 Err(Exception::MemoryRangeError.error(reason).into())
             }
         })
@@ -331,10 +330,10 @@ impl Buffer {
         };
         let (itemsize, len): (usize, usize) = (dest.getattr("dtype")?.getattr("itemsize")?.extract()?, dest.len()?);
         if itemsize != 1 {
-            return Err(PyTypeError::new_err("bytes are copied to an array of elements of one byte; give a view of it as int8").into());
+            return Err(PyTypeError::new_err("bytes can be copied only to an array with 1-byte elements; pass a view of it as int8").into());
         }
         if start.checked_add(nbytes).is_none_or(|end| end > len) {
-            let reason = format!("{nbytes} bytes at {start} were asked for, the destination has {len}");
+            let reason = format!("{nbytes} bytes at {start} were requested, but the destination has {len}");
             return Err(Exception::MemoryRangeError.error(reason).into());
         }
         let slice = pyo3::types::PySlice::new(slf.py(), start as isize, (start + nbytes) as isize, 1);
@@ -402,7 +401,7 @@ impl Buffer {
             inner.keep_objects();
         }
         inner.write(0, bytes)?;
-        inner.take_all_but(&chunks).map_err(|()| PyValueError::new_err("the chunks of the pickled buffer make no sense"))?;
+        inner.take_all_but(&chunks).map_err(|()| PyValueError::new_err("the chunks of the pickled buffer are invalid"))?;
         Ok(Buffer { inner, context: context.unbind() })
     }
 

@@ -44,7 +44,7 @@ impl<'py> Keep<'py> {
     /// Fails where an array has other memory than values borrow: code of Python's ran after the value was taken. The values are used
     /// right after this, and nothing of Python's runs meanwhile.
     pub fn check(&self, py: Python<'_>) -> Result<()> {
-        let reason = || "an array was resized while the object was made of it; make the object again".to_owned();
+        let reason = || "an array was resized while the object was created from it; create the object again".to_owned();
         Ok(self.lent.iter().try_for_each(|seen| seen.check(py, reason))?)
     }
 }
@@ -84,7 +84,7 @@ pub fn value_of<'a, 'py>(ty: &ObjectType, object: &Bound<'py, PyAny>, keep: &mut
 }
 
 fn misfit(ty: &ObjectType, object: &Bound<'_, PyAny>) -> Error {
-    Exception::ObjectTypeError.error(format!("{} was asked for, but {} was given", ty.ty, describe(object))).into()
+    Exception::ObjectTypeError.error(format!("{} was requested, but {} was given", ty.ty, describe(object))).into()
 }
 
 fn text_of<'a>(ty: &ObjectType, object: &Bound<'_, PyAny>) -> Result<Value<'a>> {
@@ -217,7 +217,7 @@ pub fn position_by_text(ty: &ObjectType, name: &Bound<'_, PyAny>) -> Result<usiz
 fn positional_fields<'a, 'py>(ty: &ObjectType, tuple: &Bound<'py, PyTuple>, keep: &mut Keep<'py>) -> Result<Value<'a>> {
     let parts = ty.fields();
     if tuple.len() > parts.len() {
-        let reason = format!("{} has {} fields, {} values were given", ty.ty, parts.len(), tuple.len());
+        let reason = format!("{} has {} fields, but {} values were given", ty.ty, parts.len(), tuple.len());
         return Err(Exception::ObjectTypeError.error(reason).into());
     }
     let mut fields = Vec::with_capacity(parts.len());
@@ -356,7 +356,7 @@ fn array_of<'a, 'py>(ty: &ObjectType, array: &obj::ArrayType, object: &Bound<'py
     Ok(Value::Items { shape, items })
 }
 
-/// An empty list says nothing of the axes below it: they are as long as the type says.
+/// An empty list does not determine the axes below it: their lengths come from the type.
 fn complete(array: &obj::ArrayType, shape: &mut Shape) {
     if let Some(empty) = shape.iter().position(|&dim| dim == 0) {
         for (dim, fixed) in shape.iter_mut().zip(&array.shape).skip(empty + 1) {
@@ -410,7 +410,7 @@ fn of_shape<'a, 'py>(
     // One number is enough where the type leaves one dimension open, and is checked where it leaves none.
     let fits = dims.len() == array.dynamic_axes() || (array.is_static_shape() && array.static_shape().as_deref() == Some(&*dims));
     if !fits {
-        let reason = format!("{} leaves {} dimensions open, {} were given", ty.ty, array.dynamic_axes(), dims.len());
+        let reason = format!("{} leaves {} dimensions open, but {} were given", ty.ty, array.dynamic_axes(), dims.len());
         return Err(Exception::ObjectValueError.error(reason).into());
     }
     if !item.has_defaults {

@@ -61,7 +61,7 @@ impl Field {
 
     /// Makes it the field at a position of a struct, for the rest of its life.
     fn _set_owner(&self, owner: &Bound<'_, ObjectType>, index: usize) -> PyResult<()> {
-        let part = owner.get().fields().get(index).ok_or_else(|| PyRuntimeError::new_err("there is no such field"))?;
+        let part = owner.get().fields().get(index).ok_or_else(|| PyRuntimeError::new_err("no such field"))?;
         let scalar = match (&owner.get().ty, part.ty.get().ty.scalar()) {
             (obj::Type::Struct(ty), Some(dtype)) => match ty.fields[index].place {
                 obj::Place::At(at) => Some((dtype, at)),
@@ -71,7 +71,7 @@ impl Field {
         };
         let py = owner.py();
         let bound = BoundField { owner: owner.clone().unbind(), ty: part.ty.clone_ref(py), name: part.name.clone_ref(py), index, scalar };
-        self.bound.set(bound).map_err(|_| PyRuntimeError::new_err("the field belongs to a struct already; make one for each"))
+        self.bound.set(bound).map_err(|_| PyRuntimeError::new_err("the field already belongs to a struct; create one for each struct"))
     }
 
     /// Whether it belongs to a struct.
@@ -174,7 +174,7 @@ impl Field {
     /// The object and the field, if they belong together.
     #[inline]
     fn of<'a>(&'a self, instance: &'a Bound<'_, PyAny>) -> Result<(&'a Object, &'a BoundField)> {
-        let bound = self.bound.get().ok_or_else(|| PyRuntimeError::new_err("the field belongs to no struct yet"))?;
+        let bound = self.bound.get().ok_or_else(|| PyRuntimeError::new_err("the field does not belong to a struct"))?;
         let object = instance.cast::<Object>()?.get();
         if object.body()?.ty.as_ptr() != bound.owner.as_ptr() {
             return Err(PyTypeError::new_err(format!("the field belongs to {}, not to this object", bound.owner.get().ty)).into());
@@ -203,7 +203,7 @@ impl Field {
             let message = error.value(py).to_string();
             let ty = bound.ty.get().ty.name();
             match message.strip_prefix(ty) {
-                Some(rest) if rest.starts_with(" was asked for") => {
+                Some(rest) if rest.starts_with(" was requested") => {
                     let named = format!("{}.{}: {message}", bound.owner.get().ty, bound.name.bind(py));
                     PyErr::from_type(error.get_type(py), named).into()
                 }

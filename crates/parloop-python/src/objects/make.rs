@@ -68,7 +68,7 @@ impl<'py> Wanted<'py> {
             Ok("packed") => Ok(Placement::Packed),
             _ => match offset.extract::<isize>() {
                 Ok(offset) => Ok(Placement::At(offset_of(offset)?)),
-                Err(_) => Err(PyValueError::new_err(format!("_offset is \"aligned\", \"packed\" or a number, not {offset}")).into()),
+                Err(_) => Err(PyValueError::new_err(format!("_offset must be \"aligned\", \"packed\" or a number, not {offset}")).into()),
             },
         }
     }
@@ -95,7 +95,7 @@ impl<'py> Wanted<'py> {
             let buffer = Buffer::new(py, &context, view.buffer().clone())?;
             return Ok((view, buffer));
         };
-        let buffer = buffer.cast::<Buffer>().map_err(|_| PyTypeError::new_err(format!("_buffer is a Buffer, not {buffer}")))?;
+        let buffer = buffer.cast::<Buffer>().map_err(|_| PyTypeError::new_err(format!("_buffer must be a Buffer, not {buffer}")))?;
         if let Some(context) = &self.context
             && !buffer.get().context.bind(py).is(context)
         {
@@ -125,7 +125,7 @@ fn value_from<'a, 'py>(
             (0, None) => fields_of(ty, &PyDict::new(py), keep),
             (1, None) => value_of(ty, &args.get_item(0)?, keep),
             (_, None) => value_of(ty, args.as_any(), keep),
-            _ => Err(Exception::ObjectTypeError.error(format!("{} is made from fields by name or from one value, not both", ty.ty)).into()),
+            _ => Err(Exception::ObjectTypeError.error(format!("{} takes fields by name or one value, not both", ty.ty)).into()),
         };
     }
     if let Some(named) = named {
@@ -136,7 +136,7 @@ fn value_from<'a, 'py>(
         (0, _) => default_of(ty, keep, py),
         (1, _) => value_of(ty, &args.get_item(0)?, keep),
         (_, obj::Type::Array(_) | obj::Type::Union(_)) => value_of(ty, args.as_any(), keep),
-        (count, _) => Err(PyTypeError::new_err(format!("{} takes one value, {count} were given", ty.ty)).into()),
+        (count, _) => Err(PyTypeError::new_err(format!("{} takes one value, but {count} were given", ty.ty)).into()),
     }
 }
 
@@ -167,7 +167,7 @@ impl Object {
             }
         };
         if slf.get().body.set(Body::new(view, ty.clone().unbind(), buffer)).is_err() {
-            return Err(PyRuntimeError::new_err("the object is made already").into());
+            return Err(PyRuntimeError::new_err("the object is already initialised").into());
         }
         if bind.post_init {
             slf.call_method0("_post_init")?;

@@ -56,8 +56,8 @@ pub fn encoded(dtype: DType, value: &Bound<'_, PyAny>) -> Option<u64> {
     None
 }
 
-/// The number that an object is for one of NumPy's types; None if it is none. These take an array or a list of one element, and leave out
-/// what is behind the point where they are integers.
+/// The number that an object is for one of NumPy's types; None if it is not one. These take an array or a list of one element, and leave
+/// out what is behind the point where they are integers.
 pub fn numpy_number(dtype: DType, object: &Bound<'_, PyAny>) -> Result<Option<Scalar>> {
     Ok(match scalar_of(object)? {
         Some(Scalar::Float(value)) if dtype.is_integer() && value.is_finite() => Some(Scalar::Int(value as i128)),
@@ -78,7 +78,7 @@ fn only_element<'py>(object: &Bound<'py, PyAny>) -> Result<Option<Bound<'py, PyA
     Ok(if size.is_ok_and(|size| size == 1) { Some(object.call_method0("item")?) } else { None })
 }
 
-/// The number that an object is; None if it is none.
+/// The number that an object is; None if it is not one.
 pub fn scalar_of(object: &Bound<'_, PyAny>) -> Result<Option<Scalar>> {
     if object.is_exact_instance_of::<PyFloat>() {
         // SAFETY: it is a float.
@@ -95,7 +95,7 @@ pub fn scalar_of(object: &Bound<'_, PyAny>) -> Result<Option<Scalar>> {
             return Ok(Some(Scalar::Int(found.into())));
         }
         let wide = object.extract::<i128>();
-        let too_large = |_| Exception::ObjectRangeError.error(format!("{object} does not fit into any type of number")).into();
+        let too_large = |_| Exception::ObjectRangeError.error(format!("{object} does not fit into any numeric type")).into();
         return wide.map(|value| Some(Scalar::Int(value))).map_err(too_large);
     }
     if object.is_instance_of::<PyFloat>() {

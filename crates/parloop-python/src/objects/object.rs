@@ -118,7 +118,7 @@ pub struct ArrayObject;
 impl Object {
     #[inline]
     pub fn body(&self) -> Result<&Body> {
-        self.body.get().ok_or_else(|| PyRuntimeError::new_err("the object was not made yet: call super().__init__() first").into())
+        self.body.get().ok_or_else(|| PyRuntimeError::new_err("the object is not initialised; call super().__init__() first").into())
     }
 }
 

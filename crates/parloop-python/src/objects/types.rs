@@ -101,7 +101,7 @@ impl ObjectType {
     }
 
     pub fn bind(&self) -> PyResult<&Bind> {
-        self.bound.get().ok_or_else(|| PyRuntimeError::new_err(format!("type {} has no class yet", self.ty)))
+        self.bound.get().ok_or_else(|| PyRuntimeError::new_err(format!("type {} has no class", self.ty)))
     }
 
     /// The type of a loop kernel's argument that is such an object, or such a number.
@@ -116,7 +116,7 @@ impl ObjectType {
         Ok(self.in_loops.get_or_init(|| made))
     }
 
-    /// The number that an object is for this type; None if it is none.
+    /// The number that an object is for this type; None if it is not one.
     pub fn number(&self, object: &Bound<'_, PyAny>) -> Result<Option<Scalar>> {
         match self.ty.scalar().filter(|_| self.is_numpy) {
             Some(dtype) => numpy_number(dtype, object),
@@ -218,7 +218,7 @@ impl ObjectType {
     #[pyo3(signature = (owner, pre_init=false, post_init=false))]
     fn set_class(&self, owner: &Bound<'_, PyType>, pre_init: bool, post_init: bool) -> PyResult<()> {
         let bind = Bind { class: owner.clone().unbind(), pre_init, post_init };
-        self.bound.set(bind).map_err(|_| PyRuntimeError::new_err(format!("type {} has a class already", self.ty)))
+        self.bound.set(bind).map_err(|_| PyRuntimeError::new_err(format!("type {} already has a class", self.ty)))
     }
 
     /// Its name.

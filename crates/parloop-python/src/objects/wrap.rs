@@ -85,7 +85,7 @@ impl Object {
     fn _target<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
         let body = self.body()?;
         let (obj::Type::Union(union), Parts::Members(members)) = (&body.ty.get().ty, &body.ty.get().parts) else {
-            return Err(PyTypeError::new_err("only a union refers to something").into());
+            return Err(PyTypeError::new_err("only a union reference refers to an object").into());
         };
         match waiting(py, &body.view, || body.view.target())? {
             Some(found) => {

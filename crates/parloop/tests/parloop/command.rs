@@ -7,6 +7,6 @@ fn variables_of_ours_are_known_and_others_are_a_warning() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_parloop"));
     let output =
         command.args(["cache", "path"]).envs([("PARLOOP_LEAKS", "10"), ("PARLOOP_CHECKED", "0"), ("PARLOOP_TYPO", "1")]).output().unwrap();
-    let told = "parloop: warning: the environment variable PARLOOP_TYPO is not known; it has no effect\n";
+    let told = "parloop: warning: unknown environment variable PARLOOP_TYPO; it has no effect\n";
     assert_eq!(String::from_utf8_lossy(&output.stderr), told);
 }

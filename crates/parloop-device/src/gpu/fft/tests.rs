@@ -185,8 +185,14 @@ fn every_set_of_axes_is_transformed_once_along_each() {
 
 #[test]
 fn axes_next_to_each_other_are_one_step_and_the_shorter_side_is_repeated() {
-    let whole =
-        |lengths: &[i64], stride, distance, batch, repeats, jump| Step { lengths: lengths.into(), stride, distance, batch, repeats, jump };
+    let whole = |lengths: &[i64], stride, distance, batch, repeats, jump| BatchedTransform {
+        lengths: lengths.into(),
+        stride,
+        distance,
+        batch,
+        repeats,
+        jump,
+    };
     assert_eq!(steps(&shape(&[64, 32, 16], &[0, 1, 2])), [whole(&[64, 32, 16], 1, 32768, 1, 1, 1)]);
     assert_eq!(steps(&shape(&[64, 32, 16], &[1, 2])), [whole(&[32, 16], 1, 512, 64, 1, 1)]);
     assert_eq!(steps(&shape(&[64, 32], &[0])), [whole(&[64], 32, 1, 32, 1, 2048)]);

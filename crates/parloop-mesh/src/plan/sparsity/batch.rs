@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::distinct::{Hashed, Marked, Row, Seen};
+use super::distinct::{DistinctFilter, Hashed, Marked, Row};
 use crate::plan::Targets;
 
 /// How large a source is.
@@ -100,7 +100,7 @@ impl<T: Targets> Batches for T {
 }
 
 #[inline]
-fn collect<T: Targets, S: Seen>(source: &T, places: &[u32], row: &mut Row<'_, S>) {
+fn collect<T: Targets, S: DistinctFilter>(source: &T, places: &[u32], row: &mut Row<'_, S>) {
     for &place in places {
         source.each(place as usize, |target| row.insert(target));
     }

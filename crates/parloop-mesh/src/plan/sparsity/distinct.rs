@@ -1,7 +1,7 @@
 //! The distinct targets of one row, in a piece of memory of the caller's.
 
 /// Finds out whether a target is new in a row.
-pub(super) trait Seen {
+pub(super) trait DistinctFilter {
     /// Whether the target has not been given before in this row; false for negative ones.
     fn is_new(&mut self, target: i32) -> bool;
 }
@@ -13,7 +13,7 @@ pub(super) struct Row<'a, S> {
     pub count: usize,
 }
 
-impl<S: Seen> Row<'_, S> {
+impl<S: DistinctFilter> Row<'_, S> {
     #[inline]
     pub(super) fn insert(&mut self, target: i32) {
         if self.seen.is_new(target) {
@@ -57,7 +57,7 @@ pub(super) struct Marked<'a> {
     mark: u32,
 }
 
-impl Seen for Marked<'_> {
+impl DistinctFilter for Marked<'_> {
     #[inline]
     fn is_new(&mut self, target: i32) -> bool {
         // Negative targets are beyond the marks.
@@ -98,7 +98,7 @@ pub(super) struct Hashed<'a> {
     slots: &'a mut [i32],
 }
 
-impl Seen for Hashed<'_> {
+impl DistinctFilter for Hashed<'_> {
     #[inline]
     fn is_new(&mut self, target: i32) -> bool {
         if target < 0 {

@@ -1,4 +1,4 @@
-//! Patterns of compressed rows that somebody else made.
+//! Patterns of compressed rows that someone else made.
 
 use super::Pattern;
 use crate::plan::PlanError;

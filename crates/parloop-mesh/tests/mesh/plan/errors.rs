@@ -15,9 +15,9 @@ fn says<T: std::fmt::Debug>(result: Result<T, PlanError>, message: &str) {
 #[test]
 fn tables_must_have_whole_rows_for_all_elements() {
     let ragged = Incidence::new(Elements::Range(0..1), &[table(&[0, 1, 2], 2, 3)]);
-    says(ragged, "table 0 has 3 values, which are not whole rows of 2; give `rows * arity` values");
+    says(ragged, "table 0 has 3 values, which is not a multiple of its arity 2; give `rows * arity` values");
     let none = Incidence::new(Elements::Range(0..1), &[table(&[0], 0, 3)]);
-    says(none, "table 0 has 1 values, which are not whole rows of 0; give `rows * arity` values");
+    says(none, "table 0 has 1 values, which is not a multiple of its arity 0; give `rows * arity` values");
     let short = Incidence::new(Elements::List(&[0, 2]), &[table(&[0, 1], 1, 3)]);
     says(short, "element 2 has no row in table 0, which has 2 rows");
 }
@@ -49,17 +49,29 @@ fn values_outside_of_the_loop_do_not_matter() {
 
 #[test]
 fn one_set_has_one_size() {
-    let message = "table 1 says that set 0 has 4 elements, but a table before it says 3";
+    let message = "table 1 needs 4 elements in set 0, but an earlier table needs 3";
     says(Incidence::new(Elements::Range(0..1), &[table(&[0], 1, 3), table(&[0], 1, 4)]), message);
 }
 
 #[test]
 fn lists_of_elements_must_ascend() {
     let rows = table(&[0, 0, 0], 1, 1);
-    says(Incidence::new(Elements::List(&[1, 0, 1]), &[rows]), "a list of elements must have each once, from 0 or more, but at 2 it has 1");
-    says(Incidence::new(Elements::List(&[1, 1]), &[rows]), "a list of elements must have each once, from 0 or more, but at 1 it has 1");
-    says(Incidence::new(Elements::List(&[-1, 1]), &[rows]), "a list of elements must have each once, from 0 or more, but at 0 it has -1");
-    says(Incidence::new(Elements::List(&[1, -1]), &[rows]), "a list of elements must have each once, from 0 or more, but at 1 it has -1");
+    says(
+        Incidence::new(Elements::List(&[1, 0, 1]), &[rows]),
+        "a list of elements must have non-negative entries without repeats, but entry 2 is 1",
+    );
+    says(
+        Incidence::new(Elements::List(&[1, 1]), &[rows]),
+        "a list of elements must have non-negative entries without repeats, but entry 1 is 1",
+    );
+    says(
+        Incidence::new(Elements::List(&[-1, 1]), &[rows]),
+        "a list of elements must have non-negative entries without repeats, but entry 0 is -1",
+    );
+    says(
+        Incidence::new(Elements::List(&[1, -1]), &[rows]),
+        "a list of elements must have non-negative entries without repeats, but entry 1 is -1",
+    );
 }
 
 #[test]
@@ -81,33 +93,36 @@ fn what_does_not_fit_in_32_bits_is_refused() {
 fn plans_of_one_set_refuse_several() {
     let tables = [table(&[0], 1, 1), Table { set: 9, ..table(&[0], 1, 1) }];
     let incidence = Incidence::new(Elements::Range(0..1), &tables).expect("a sound loop");
-    says(Inverse::new(&incidence), "an inverse is made of tables to one set, but these go to 2 sets; make one for each set");
-    says(cuthill_mckee(&incidence), "a rank is made of tables to one set, but these go to 2 sets; make one for each set");
-    says(element_order(&incidence, None), "an element order is made of tables to one set, but these go to 2 sets; make one for each set");
+    says(Inverse::new(&incidence), "an inverse needs tables that lead to one set, but these lead to 2 sets; make one for each set");
+    says(cuthill_mckee(&incidence), "a rank needs tables that lead to one set, but these lead to 2 sets; make one for each set");
+    says(
+        element_order(&incidence, None),
+        "an element order needs tables that lead to one set, but these lead to 2 sets; make one for each set",
+    );
 }
 
 #[test]
 fn ranks_and_orders_must_be_permutations() {
     let of = Loop::grid(1);
     let incidence = of.incidence();
-    let twice = "the rank must have each of its 4 numbers exactly once, but it has 4 entries, and at 2 a wrong one";
+    let twice = "the rank must be a permutation of 4 numbers, but it has 4 entries and entry 2 is wrong";
     says(element_order(&incidence, Some(&[0, 1, 1, 2])), twice);
     says(Owned::new(&incidence, 2, &[Rank { set: 0, places: &[0, 1, 4, 2] }]), twice);
-    let short = "the rank must have each of its 4 numbers exactly once, but it has 1 entries, and at 1 a wrong one";
+    let short = "the rank must be a permutation of 4 numbers, but it has 1 entries and entry 1 is wrong";
     says(element_order(&incidence, Some(&[3])), short);
-    let negative = "the order must have each of its 2 numbers exactly once, but it has 2 entries, and at 1 a wrong one";
+    let negative = "the order must be a permutation of 2 numbers, but it has 2 entries and entry 1 is wrong";
     says(Blocks::new(&incidence, Some(&[1, -1]), 1), negative);
-    let unknown = "a rank is given for set 5, but no table of the loop goes to it";
+    let unknown = "a rank was given for set 5, but no table of the loop leads to it";
     says(Owned::new(&incidence, 2, &[Rank { set: 5, places: &[] }]), unknown);
 }
 
 #[test]
 fn owner_computes_has_at_least_one_part() {
     let incidence = Incidence::new(Elements::Range(0..1), &[table(&[0], 1, 1)]).expect("a sound loop");
-    says(Owned::new(&incidence, 0, &[]), "0 parts were asked for; there can be 1 to 16777216");
+    says(Owned::new(&incidence, 0, &[]), "0 parts were requested; the number must be 1 to 16777216");
 }
 
 #[test]
 fn blocks_are_not_empty() {
-    says(Blocks::new(&Loop::grid(1).incidence(), None, 0), "blocks of 0 elements were asked for; a block has at least 1");
+    says(Blocks::new(&Loop::grid(1).incidence(), None, 0), "blocks of 0 elements were requested; a block needs at least 1");
 }

@@ -105,7 +105,7 @@ fn bisection_cuts_across_the_longest_side() {
     assert_eq!(by_coordinates(&points, 2, 4).unwrap(), [3, 3, 2, 2, 1, 1, 0, 0]);
     assert_eq!(
         by_coordinates(&points, 3, 2).unwrap_err().to_string(),
-        "table 0 has 16 values, which are not whole rows of 3; give `rows * arity` values"
+        "table 0 has 16 values, which is not a multiple of its arity 3; give `rows * arity` values"
     );
 }
 

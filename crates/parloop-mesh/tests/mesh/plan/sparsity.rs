@@ -279,14 +279,14 @@ fn sources_of_targets_are_checked() {
     says(Flat::new(Elements::Range(0..2), table(&[0], 1, 3)), "element 1 has no row in table 0, which has 1 rows");
     says(
         Flat::new(Elements::List(&[0, 0]), table(&[0, 0], 1, 3)),
-        "a list of elements must have each once, from 0 or more, but at 1 it has 0",
+        "a list of elements must have non-negative entries without repeats, but entry 1 is 0",
     );
 }
 
 #[test]
 fn pairs_must_fit_each_other_and_the_matrix() {
     let (two, three) = (flat(&[0, 1], 1, 2), flat(&[0, 1, 2], 1, 3));
-    let message = "the row targets of a pair have 2 elements, but its column targets have 3; both must be of the same elements";
+    let message = "the row targets of a pair have 2 elements, but its column targets have 3; both must have the same elements";
     says(Pair::new(&two, &three), message);
     let pair = Pair::new(&two, &two).expect("the same elements");
     let message = "pair 0: the row targets are of a set of 2 elements, but the matrix has 3 rows";
@@ -303,7 +303,7 @@ fn blocks_that_are_not_stored_have_no_position() {
     let edge = flat(&[2, 0], 2, 3);
     let pair = Pair::new(&edge, &edge).expect("the same elements");
     let diagonal = Pattern::new(PatternSize { diagonal: true, ..size(3, 3) }, &[], 1).expect("a size");
-    says(diagonal.positions(pair, 2), "the pattern has no block in row 2 and column 0; make it of this pair of maps as well");
+    says(diagonal.positions(pair, 2), "the pattern has no block in row 2 and column 0; build it from this pair of maps as well");
 }
 
 #[test]
@@ -328,5 +328,5 @@ fn grids_must_be_whole_and_their_patterns_fit() {
 #[test]
 fn a_thread_that_does_not_start_is_an_error() {
     let error = PlanError::NoThread { reason: std::io::ErrorKind::WouldBlock };
-    assert_eq!(error.to_string(), "a thread could not be started (operation would block); ask for fewer threads");
+    assert_eq!(error.to_string(), "a thread could not be started (operation would block); use fewer threads");
 }
