@@ -1,4 +1,5 @@
 # make demo   build the package into .venv and show what it does on every device found, then a flow around an airfoil and Poisson's equation
+# make package  build the package into .venv, again where Rust changed
 # make test   set up what the tests need and run the Rust and Python tests
 # make fuzz   random chains of transformations on random kernels: CASES=20000 FIRST=0 (the first seed) REFUSED=50 (how many refused chains to print)
 # make bench  benchmark Parloop and other packages in one run and print ratios
@@ -31,12 +32,14 @@ export VIRTUAL_ENV := $(VENV)
 export CARGO_TERM_PROGRESS_WHEN ?= auto
 SOURCES := $(shell find crates -name '*.rs' -o -name '*.h' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test test-rust test-python test-examples fuzz torture leaks interleavings memcheck wheel sdist crates bench drivers docs docs-rust clean
+.PHONY: demo test package test-rust test-python test-examples fuzz torture leaks interleavings memcheck wheel sdist crates bench drivers docs docs-rust clean
 
 demo: $(VENV)/.package $(VENV)/.pictures
 	$(BIN)/python -m parloop.demo
 	$(BIN)/python examples/05_airfoil.py
 	$(BIN)/python examples/06_poisson.py
+
+package: $(VENV)/.package
 
 test: drivers test-rust test-python test-examples
 	@echo "all tests passed"

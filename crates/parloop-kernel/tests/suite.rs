@@ -214,7 +214,7 @@ fn arguments_that_do_not_fit_are_refused_and_nothing_runs() {
         let message = |result: Result<Option<Scalar>, KernelError>| result.unwrap_err().to_string();
         assert_eq!(
             message(axpy.call(args![1.0, &x, &mut y])),
-            "kernel `axpy` takes 4 arguments (double a, const double * x, double * y, int64_t n), 3 were given"
+            "kernel `axpy` takes 4 arguments (double a, const double * x, double * y, int64_t n), but 3 were given"
         );
         assert_eq!(
             message(axpy.call(args![1.0, &singles, &mut y, 4])),

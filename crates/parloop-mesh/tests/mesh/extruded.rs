@@ -308,7 +308,7 @@ fn sets_and_maps_that_make_no_sense_are_refused() {
     assert_eq!(refused(edges.extruded(1, false)), "set `edges` cannot be extruded: 1 layers have no cells between them; give at least 2");
     assert!(refused(edges.extruded(usize::MAX, false)).contains("cells over each element are more than"));
     assert!(refused(edges.extruded_between(&[[0, 1]], false)).contains("1 pairs of layers were given for 3 elements"));
-    assert!(refused(edges.extruded_between(&[[0, 1], [-1, 3], [0, 2]], false)).contains("layers -1 to 3 of element 1 do not grow"));
+    assert!(refused(edges.extruded_between(&[[0, 1], [-1, 3], [0, 2]], false)).contains("layers -1 to 3 of element 1 are invalid"));
     assert!(refused(edges.extruded_between(&[[0, i32::MAX]; 3], false)).contains("more than 2147483647 cells in total"));
     let cells = edges.extruded(4, false).unwrap();
     assert!(matches!(cells.kind(), SetKind::Extruded { .. }));

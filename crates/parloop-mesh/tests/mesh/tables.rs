@@ -159,7 +159,7 @@ fn a_table_that_is_too_large_for_copies_says_what_to_do() {
     let x = Dat::new(&cells.data(1).unwrap(), &[0.0; N], "x").unwrap();
     let args = vec![table.arg(Access::Read), x.arg(Access::Write, None)];
     let of = |parameter: &str| kernel_of(&format!("void k({parameter}, double *x) {{ x[0] = t[3]; }}"), "k").unwrap();
-    let start = "kernel `k` gets 800008 bytes for each element, but at most 524288 are possible;";
+    let start = "kernel `k` needs 800008 bytes per element, but the limit is 524288;";
     let refused = ParLoop::new(&of("double *t"), &cells, args.clone(), LoopOptions::default()).unwrap_err().to_string();
     assert_eq!(refused, format!("{start} declare argument 0 (`table`) const, so that it is read in place"));
     for context in everywhere(&[]).iter().filter(|context| is_opencl(context)) {
