@@ -28,6 +28,7 @@ LINK := -- -C linker=$(ZIG)
 endif
 VENV := $(CURDIR)/.venv
 BIN := $(VENV)/bin
+WHEELS := $(CURDIR)/.venv-wheels
 export VIRTUAL_ENV := $(VENV)
 export CARGO_TERM_PROGRESS_WHEN ?= auto
 SOURCES := $(shell find crates -name '*.rs' -o -name '*.h' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
@@ -78,7 +79,7 @@ memcheck:
 	bash scripts/memcheck.sh
 
 ifeq ($(PROFILE),wheel)
-wheel: $(VENV)/.wheels
+wheel: $(VENV)/.tools $(WHEELS)/.tools
 	rm -f dist/*.whl
 	$(WITH_ZIG) $(BIN)/maturin build --locked --compatibility manylinux_2_28 --out dist $(LINK)
 	bash scripts/try-wheel.sh dist/*.whl
@@ -127,15 +128,17 @@ $(VENV)/.docs: $(VENV)/.tools Makefile
 	$(BIN)/pip install --quiet --disable-pip-version-check sphinx myst-parser pydata-sphinx-theme sphinx-design sphinx-copybutton matplotlib meshio scipy
 	touch $@
 
-$(VENV)/.wheels: $(VENV)/.tools
-	$(BIN)/pip install --quiet --disable-pip-version-check ziglang auditwheel
+# They have an environment of their own: Parloop compiles kernels with zig where it is installed, and tests want to see what happens without.
+$(WHEELS)/.tools:
+	$(PYTHON) -m venv $(WHEELS)
+	$(WHEELS)/bin/pip install --quiet --disable-pip-version-check ziglang auditwheel
 	touch $@
 
 # Python files are used in place; the package is rebuilt when Rust changes.
-$(VENV)/.package: $(VENV)/.tools $(if $(LINK),$(VENV)/.wheels) $(SOURCES)
+$(VENV)/.package: $(VENV)/.tools $(if $(LINK),$(WHEELS)/.tools) $(SOURCES)
 	@echo "building parloop with profile $(PROFILE)"
 	$(WITH_ZIG) $(BIN)/maturin develop --locked --profile $(PROFILE) $(LINK)
 	touch $@
 
 clean:
-	rm -rf target dist docs/_build docs/tutorials/pictures $(VENV) .venv-peers
+	rm -rf target dist docs/_build docs/tutorials/pictures $(VENV) $(WHEELS) .venv-peers

@@ -16,7 +16,7 @@ for library in $needed; do
 done
 echo "linked to: $needed"
 
-said=$("${VIRTUAL_ENV:?names the environment with auditwheel}/bin/auditwheel" show "$wheel" | tr '\n' ' ')
+said=$("$(dirname "$0")/../.venv-wheels/bin/auditwheel" show "$wheel" | tr '\n' ' ')
 # PEP 600's names; manylinux2014 and older ones are aliases that auditwheel adds to them.
 minor=$(sed -nE 's/.*following platform tag: "manylinux_2_([0-9]+)_.*/\1/p' <<<"$said")
 [ -n "$minor" ] && [ "$minor" -le 28 ] || { echo "the wheel does not run on manylinux_2_28: $said"; exit 1; }

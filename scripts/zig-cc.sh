@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # C compiler and linker of wheels: zig, which carries the symbols of every glibc and links for that of manylinux_2_28, whatever glibc this
-# machine has. It comes from the package `ziglang` in $VIRTUAL_ENV.
+# machine has. It comes from the package `ziglang` in .venv-wheels.
 set -eu
 arguments=()
 for argument in "$@"; do
@@ -10,4 +10,4 @@ for argument in "$@"; do
         *) arguments+=("$argument") ;;
     esac
 done
-exec "$VIRTUAL_ENV"/bin/python -m ziglang cc -target "$(uname -m)-linux-gnu.2.28" "${arguments[@]}"
+exec "$(dirname "$0")"/../.venv-wheels/bin/python -m ziglang cc -target "$(uname -m)-linux-gnu.2.28" "${arguments[@]}"

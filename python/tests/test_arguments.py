@@ -65,7 +65,7 @@ def test_names_need_not_be_the_interned_strings(axpy):
 def test_a_wrong_count_is_named(axpy):
     y = np.zeros(2)
     message = words(lambda: axpy(1.0, np.ones(2), y, 2, 5), TypeError)
-    assert message == f"kernel `axpy` takes 4 arguments {SIGNATURE}, 5 were given"
+    assert message == f"kernel `axpy` takes 4 arguments {SIGNATURE}, but 5 were given"
 
 
 def test_an_unknown_name_is_named(axpy):

@@ -66,7 +66,7 @@ def test_the_doctor_says_how_to_get_a_compiler_and_fails_without():
 def test_the_doctor_says_why_there_is_no_cache(tmp_path):
     (tmp_path / "file").write_text("")
     result = parloop("doctor", PARLOOP_CACHE_DIR=str(tmp_path / "file"))
-    assert "✗ compile cache    not here: " in result.stdout and "set PARLOOP_CACHE_DIR to a folder that you own" in result.stdout
+    assert "✗ compile cache    not found: " in result.stdout and "set PARLOOP_CACHE_DIR to a folder that you own" in result.stdout
 
 
 def test_the_cache_is_shown_and_emptied(tmp_path):
@@ -145,4 +145,4 @@ def test_the_doctor_names_a_folder_that_pocl_cannot_write():
     line = next(line for line in result.stdout.splitlines() if "opencl devices" in line)
     if "PoCL" not in line:
         pytest.skip("another driver than PoCL has devices")
-    assert line.endswith("not here: the driver found no device; PoCL cannot write to /dev/null/cache; set POCL_CACHE_DIR to a folder that you own")
+    assert line.endswith("not found: the driver found no device; PoCL cannot write to /dev/null/cache; set POCL_CACHE_DIR to a folder that you own")

@@ -322,7 +322,7 @@ def test_a_missing_driver_is_named_with_what_was_tried(name, kind, library):
         assert isinstance(caught.value, OSError)
         assert str(caught.value).startswith(f"{kind} driver not found: none of ") and library in str(caught.value)
     else:
-        assert f"device `{name}` was not found" in str(caught.value)
+        assert f"device `{name}` not found" in str(caught.value)
 
 
 def test_more_memory_than_there_is_is_an_error_and_the_device_lives_on(ctx):

@@ -114,7 +114,7 @@ def test_the_context_of_each_call_counts():
     for context in (one, two):
         with context:
             assert [knl(a=a, alpha=2.0)[0].device for _ in range(2)] == [context.device] * 2
-    with pytest.raises(TypeError, match="2 positions"):
+    with pytest.raises(TypeError, match="2 positional arguments"):
         knl(one, two, a=a, alpha=2.0)
 
 

@@ -60,7 +60,7 @@ REPEATED = np.array([3, 1, 7, 5, 0, 2, 1, 4], np.int32)
 def test_an_order_that_the_data_decides_warns_once(cpu, tag):
     knl = update(tag)
     message = (
-        "order(update): instances of `put` may access the same elements of `x` in a different order along `i`; that depends on the data: "
+        "order(update): instances of `put` may access the same elements of `x` in a different order along `i`; this depends on the data: "
         "call it with checked=True to find out"
     )
     with pytest.warns(lp.LoopWarning, match=re.escape(message)) as caught:
@@ -271,7 +271,7 @@ def test_an_output_with_an_offset_is_passed():
     big = np.zeros(100)
     with pytest.raises(pl.LoopError, match="the call cannot allocate it; pass it"):
         knl(pl.Context("cpu:1"), n=4)
-    with pytest.raises(pl.LoopError, match="its memory must have 9, but has 4"):
+    with pytest.raises(pl.LoopError, match="its memory must have 9, but it has 4"):
         knl(pl.Context("cpu:1"), out=big[:4])
     assert not big.any()
 

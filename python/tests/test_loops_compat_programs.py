@@ -189,7 +189,7 @@ def test_global_barriers_have_an_order():
     knl = lp.make_kernel("{[i]: 0<=i<4}", lines)
     assert lp.get_global_barrier_order(knl) == ("top", "end")
     assert lp.find_most_recent_global_barrier(knl, "b") == "end"
-    with pytest.raises(lp.LoopyError, match="order is not specified; add a dependency"):
+    with pytest.raises(lp.LoopyError, match="comes first; add a dependency"):
         lp.get_global_barrier_order(lp.make_kernel("{[i]: 0<=i<4}", ["... gbarrier {id=x}", "... gbarrier {id=y}"]))
 
 

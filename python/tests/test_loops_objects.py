@@ -67,7 +67,7 @@ def test_a_size_that_is_more_than_what_there_is_is_refused_before_anything_runs(
     before = values(p.x)
     message = (
         "kernel `drift`: field `x` of argument `p` has 20 elements along axis 0, but 21 are needed; "
-        "pass a longer object, or say how far the loops go"
+        "pass a longer object, or bound the loops"
     )
     with pytest.raises(pl.LoopError, match="^" + re.escape(message)):
         drift()(ctx, p=p, l=1.0, n=21)

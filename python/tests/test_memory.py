@@ -348,7 +348,7 @@ def test_memory_that_was_lent_is_not_lent_again_when_it_is_gone():
     with pytest.raises(ValueError, match="cannot resize"):
         array.resize(10, refcheck=False)
     taken(array)
-    with pytest.raises(BufferError, match="the NumPy array whose memory is lent was resized"):
+    with pytest.raises(BufferError, match="the NumPy array that owns the memory was resized"):
         memoryview(lent)
 
 

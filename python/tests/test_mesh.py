@@ -413,7 +413,7 @@ class TestLoops:
         kernel = op2.Kernel("void look(const double *t, const int *p, double *x) { x[0] = t[p[0]]; }", "look")
         args = table(op2.READ), place(op2.READ), x(op2.WRITE)
         if ctx.device.kind == "opencl":
-            message = "kernel `look` gets 800012 bytes for each element, but at most 524288 are possible; on OpenCL, kernels in C get copies of all data: use another device or a loop kernel, or pass less of `table`"
+            message = "kernel `look` needs 800012 bytes per element, but the limit is 524288; on OpenCL, kernels in C get copies of all data: use another device or a loop kernel, or pass less of `table`"
             with refuses(op2.MeshError, message):
                 op2.par_loop(kernel, cells, *args, context=ctx)
             kernel = op2.Kernel(lp.make_kernel("{:}", "x[0] = t[p[0]]", [

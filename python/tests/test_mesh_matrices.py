@@ -99,7 +99,7 @@ def test_products_are_those_of_numpy(context):
     np.testing.assert_allclose(y.data_ro, expected.T @ x.data_ro, atol=1e-12)
     with pytest.raises(pl.MeshError, match="shares memory with the factor"):
         mat.mult(x, x)
-    with pytest.raises(pl.MeshError, match="another dimension"):
+    with pytest.raises(pl.MeshError, match="a different dimension"):
         mat.mult(op2.Dat(mesh.vertices**2))
 
 

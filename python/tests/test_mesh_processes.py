@@ -263,7 +263,7 @@ def test_processes_with_different_meshes_or_loops_are_told(tmp_path):
     mesh = op2.box_mesh((4, 4))
     corners, points, _ = mesh.map("cells", "vertices"), mesh.coordinates, mesh.boundary
     op2.distribute(mesh.cells)
-    shared = "needs all of set `vertices`, which processes share"
+    shared = "needs all of set `vertices`, which is distributed"
     refused(pl.SetValueError, shared, lambda: op2.write_vtk("never.vtu", points, corners))
     refused(pl.SetValueError, shared, lambda: mesh.write("never.vtu"))
     refused(pl.SetValueError, shared, lambda: points.plot(points, corners))
@@ -314,7 +314,7 @@ def test_one_process_keeps_everything_as_it_is():
 def test_what_cannot_be_distributed_is_told():
     cells, nodes = op2.Set(2, "cells"), op2.Set(3, "nodes")
     ends = op2.Map(cells, nodes, 2, [[0, 1], [1, 2]], "ends")
-    with pytest.raises(pl.SetValueError, match='unknown way "halves"; give "graph", "coordinates" or an array of ranks'):
+    with pytest.raises(pl.SetValueError, match='unknown partitioning "halves"; use "graph", "coordinates" or an array of ranks'):
         op2.distribute(cells, "halves")
     with pytest.raises(pl.SetValueError, match="1 ranks were given for 2 elements"):
         op2.distribute(cells, [0])
@@ -355,7 +355,7 @@ def test_each_process_writes_its_piece_of_a_file(launcher, ranks, tmp_path):
         mesh.write({str(tmp_path / "flow.vtu")!r})
         raise AssertionError
     except pl.SetValueError as error:
-        assert "which processes share" in str(error)
+        assert "which is distributed" in str(error)
     """
     passes(launcher, ranks, program, tmp_path)
     meshio = pytest.importorskip("meshio")

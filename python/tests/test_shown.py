@@ -127,7 +127,7 @@ def test_copy_makes_another_and_copy_to_fills_one():
         assert numbers(another) == [1, 2, 3] and numbers(made) == [0, 0, 0] and type(another) is type(made)
         another.copy_to(made)
         assert numbers(made) == [1, 2, 3]
-        with pytest.warns(DeprecationWarning, match=r"copy\(other\) is called copy_to\(other\)"):
+        with pytest.warns(DeprecationWarning, match=r"use copy_to\(other\)"):
             assert made.copy(other) is None
         assert numbers(other) == [1, 2, 3]
     with warnings.catch_warnings():
