@@ -4,6 +4,7 @@
  * handlers are installed and who gets which signal is watcher.rs. The structs are those of sys.rs. */
 
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <pthread.h>
@@ -236,31 +237,26 @@ HIDDEN void parloop_barrier(void) {
     usleep(10000);
 }
 
-struct search {
-    uintptr_t address;
-    struct parloop_code *code;
-};
-
-static int look_into(struct dl_phdr_info *library, size_t size, void *data) {
-    (void)size;
-    struct search *search = data;
-    for (int i = 0; i < library->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &library->dlpi_phdr[i];
-        uintptr_t begin = library->dlpi_addr + part->p_vaddr;
-        if (part->p_type == PT_LOAD && (part->p_flags & PF_X) && search->address - begin < part->p_memsz) {
-            search->code->begin = begin;
-            search->code->end = begin + part->p_memsz;
-            return 1;
+/* Finds the machine code around an address. It is empty where there is none. The list of all libraries is not walked (dl_iterate_phdr): a
+ * child that is forked meanwhile would find it locked for ever. */
+HIDDEN void parloop_find_code(uintptr_t address, struct parloop_code *code) {
+    Dl_info library;
+    code->begin = code->end = 0;
+    if (dladdr((void *)address, &library) == 0 || library.dli_fbase == NULL)
+        return;
+    const char *base = library.dli_fbase;
+    const ElfW(Ehdr) *header = (const void *)base;
+    if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
+        return;
+    const ElfW(Phdr) *parts = (const void *)(base + header->e_phoff);
+    for (int i = 0; i < header->e_phnum; i++) {
+        uintptr_t begin = (uintptr_t)base + parts[i].p_vaddr;
+        if (parts[i].p_type == PT_LOAD && (parts[i].p_flags & PF_X) && address - begin < parts[i].p_memsz) {
+            code->begin = begin;
+            code->end = begin + parts[i].p_memsz;
+            return;
         }
     }
-    return 0;
-}
-
-/* Finds the machine code around an address. It is empty where there is none. */
-HIDDEN void parloop_find_code(uintptr_t address, struct parloop_code *code) {
-    struct search search = {address, code};
-    code->begin = code->end = 0;
-    dl_iterate_phdr(look_into, &search);
 }
 
 #ifdef __GLIBC__
