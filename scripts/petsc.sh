@@ -4,8 +4,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 folder=$(ls -d /usr/lib/petscdir/petsc*-real/lib/python3/dist-packages /usr/lib/petscdir/*/*-real/lib/python3/dist-packages 2>/dev/null | head -1 || true)
-if [ -z "$folder" ] || ! PYTHONPATH=$folder /usr/bin/python3 -c 'import petsc4py, pytest' 2>/dev/null; then
-    echo "skipped: tests with petsc4py, which need apt-get install python3-petsc4py python3-pytest"
+if [ -z "$folder" ] || ! PYTHONPATH=$folder /usr/bin/python3 -c 'import petsc4py, pytest, scipy' 2>/dev/null; then
+    echo "skipped: tests with petsc4py, which need apt-get install python3-petsc4py python3-pytest python3-scipy"
     exit 0
 fi
 # Neither the settings nor the fixtures of the other tests, which need more than Debian's packages.

@@ -56,7 +56,7 @@ def test_vectors_share_the_memory_of_data():
     with x.vec_wo as v:
         v.set(1)
     assert x.dat_version > before and x.norm == 8**0.5
-    with pytest.raises(pl.DataValueError, match="a vector of `x` that is only read was written; use vec"), x.vec_ro as v:
+    with pytest.raises(pl.DataValueError, match="a read-only vector of `x` was written to; use vec"), x.vec_ro as v:
         v.set(2)
     with pytest.raises(pl.DataTypeError, match="PETSc is built for numbers of type float64, but `y` has type float32; use data of that type"):
         op2.Dat(nodes, dtype="float32", name="y").vec.__enter__()
@@ -118,7 +118,7 @@ def test_data_and_matrices_of_several_parts_are_vectors_and_nests():
         assert v.array_r.tolist() == [1, 2, 0, 1, 2, 3, 4, 5]
         v.scale(2)
     assert u[0].data_ro.tolist() == [2, 4] and u[1].data_ro[5] == 10
-    with pytest.raises(pl.DataValueError, match=f"a vector of `{u[0].name}`, `{u[1].name}` that is only read was written"), u.vec_ro as v:
+    with pytest.raises(pl.DataValueError, match=f"a read-only vector of `{u[0].name}`, `{u[1].name}` was written to"), u.vec_ro as v:
         v.set(0)
     assert u[0].data_ro.tolist() == [2, 4], "a copy"
     own = op2.Map(cells, cells, 1, [0, 1], "own")
