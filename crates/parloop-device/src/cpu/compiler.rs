@@ -18,7 +18,7 @@ use crate::library::package_folders;
 /// declared is a mistake at its line, as on the other targets, and not one that shows when the module is loaded.
 const FLAGS: [&str; 7] = ["-O3", "-march=native", "-fPIC", "-shared", "-fno-math-errno", "-fwrapv", "-fno-semantic-interposition"];
 
-/// Precedes every source. gcc may split a loop in two after a run-time overlap test of its accesses. Up to gcc 13 at least, that test
+/// Precedes every source. gcc may split a loop in two after a run-time overlap test of its accesses. In gcc 12 that test
 /// ignores the last iteration of a conditional access, so that stores can change their order. Other compilers do not know the flag.
 const FIRST_LINES: &str = "#if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize (\"no-tree-loop-distribution\")
