@@ -6,7 +6,8 @@ arguments=()
 for argument in "$@"; do
     case $argument in
         --target=*) ;;                                  # zig does not know the names of machines that Rust uses
-        -lgcc_s) arguments+=(-lunwind) ;;               # zig has no libgcc; its unwinder is linked in
+        # zig has no libgcc, and its own unwinder must not be used: a thread that Python ends while a kernel runs is unwound by that of the system.
+        -lgcc_s) arguments+=("$(gcc -print-file-name=libgcc_s.so.1)") ;;
         *) arguments+=("$argument") ;;
     esac
 done
