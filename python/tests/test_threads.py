@@ -67,3 +67,33 @@ print("over")
 )
 def test_a_thread_that_waits_for_a_launch_lets_others_go_on(waits):
     assert run_python(SCRIPT % waits) == "over\n"
+
+
+# At exit Python ends the threads that come back from a kernel, by unwinding their stacks: the library must have the unwinder of the system.
+AT_EXIT = """
+import threading, time
+import numpy as np
+import parloop as pl
+
+ctx = pl.Context("{device}")
+program = ctx.compile('''
+GPUKERN void slow(double *x, const int64_t n) {{
+    VECTORIZE_OVER(i, n) for (int j = 0; j < 20000; j++) x[i] = x[i] * 1.0000001 + 1; END_VECTORIZE
+}}''')
+
+
+def work(x):
+    while True:
+        program.slow(x=x, n=1000)
+
+
+for _ in range(2):
+    threading.Thread(target=work, args=(np.zeros(1000),), daemon=True).start()
+time.sleep(0.3)
+print("over")
+"""
+
+
+@pytest.mark.parametrize("device", ["cpu:1", "cpu:2"])
+def test_a_program_ends_while_its_threads_run_kernels(device):
+    assert run_python(AT_EXIT.format(device=device)) == "over\n"

@@ -32,7 +32,7 @@ class LoopReport(NamedTuple):
     ways: tuple[WayReport, ...]
     #: How often loops of this kind ran: the same kernel, set, maps and kinds of arguments.
     runs: int
-    #: How long a run takes: the last one on a CPU, else the median of the trial runs.
+    #: How long a run takes: the last one on a CPU, elsewhere the shortest of those that were waited for, or the median of trial runs.
     seconds: float | None
     #: The bytes that a run moves at least: each number that is touched and each entry of the maps, once for each direction.
     bytes: int

@@ -201,7 +201,7 @@ impl ParLoop {
         if let Some(span) = &mut span {
             span.work.bytes = u64::try_from(least_bytes(&self.parts, &self.stored, count)).ok();
         }
-        let run = tuned.run(&with, count, |shape| self.making(shape, context));
+        let run = tuned.run(&with, |shape| self.making(shape, context));
         run.map_err(|error| unwritten(self, &error).unwrap_or(error))
     }
 

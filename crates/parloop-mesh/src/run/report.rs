@@ -23,7 +23,7 @@ pub struct LoopReport {
     pub bytes: usize,
     /// The ways to run it, the most promising first.
     pub ways: Vec<WayReport>,
-    /// How long the last run took, where it was measured: on a CPU, where a run is over when it returns.
+    /// How long a run takes, where it was measured: the last run on a CPU, the shortest of those that were waited for on a GPU.
     pub last: Option<Duration>,
     /// How often it ran.
     pub runs: u64,

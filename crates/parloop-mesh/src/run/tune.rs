@@ -1,6 +1,7 @@
 //! Finds the fastest plan of a loop: once a loop has run for a while, the others are tried one after another and the best is kept. Trials
 //! take at most a tenth of the time that the loop has run.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -21,8 +22,11 @@ use crate::shape::Shape;
 /// Trying may take one part of so many of the time that the loop has run.
 const SHARE: u32 = 10;
 
-/// Nanoseconds that an element takes at least on a GPU, where loops are only queued and their time is not known.
-const LEAST_EACH: u64 = 10;
+/// The runs on a GPU that are waited for, to learn how long a run takes: the others are only queued. The first run may load code.
+const TIMED: Range<u64> = 1..4;
+
+/// Nanoseconds of a run that was not timed.
+const UNKNOWN: u64 = u64::MAX;
 
 /// How often each way is run at least before it is judged; the first run of each is not counted.
 const TRIALS: usize = 7;
@@ -44,9 +48,9 @@ pub struct Tuned {
     chosen: OnceLock<Arc<Job>>,
     /// All ways, the most promising first, and how long those that were tried took.
     known: Lock<Vec<(Way, Option<Duration>)>>,
-    /// How often it ran, and how many nanoseconds the last run took on a CPU.
+    /// How often it ran, and how many nanoseconds a run takes: the last one on a CPU, the shortest of those that were timed on a GPU.
     runs: AtomicU64,
-    last: AtomicU64,
+    each: AtomicU64,
     /// Nanoseconds that it ran so far.
     spent: AtomicU64,
     /// Nanoseconds that it must have run before a way is tried.
@@ -180,7 +184,7 @@ impl Tuned {
             chosen,
             known: Lock::new(ways.iter().map(|&way| (way, None)).collect()),
             runs: AtomicU64::new(0),
-            last: AtomicU64::new(0),
+            each: AtomicU64::new(UNKNOWN),
             spent: AtomicU64::new(0),
             worth_trying,
             search: Lock::new(search),
@@ -200,10 +204,10 @@ impl Tuned {
         known.iter().map(|&(way, time)| WayReport { name: way.to_string(), state: state(way, time), time }).collect()
     }
 
-    /// How often it ran, and how long the last run took on a CPU.
+    /// How often it ran, and how long a run takes.
     pub fn runs(&self) -> (u64, Option<Duration>) {
-        let last = self.last.load(Ordering::Relaxed);
-        (self.runs.load(Ordering::Relaxed), (last > 0).then(|| Duration::from_nanos(last)))
+        let each = self.each.load(Ordering::Relaxed);
+        (self.runs.load(Ordering::Relaxed), (each != UNKNOWN).then(|| Duration::from_nanos(each)))
     }
 
     /// Remembers how long the ways on trial took.
@@ -216,19 +220,29 @@ impl Tuned {
         }
     }
 
-    /// One run of a job, with the time until it returns: on a CPU it is over then.
+    /// One run of a job, with the time that it takes as far as that is known.
     fn run_once(&self, job: &Job, with: &Run<'_>) -> Result<Duration> {
+        let runs = self.runs.fetch_add(1, Ordering::Relaxed);
+        let is_timed = machine_of(with.context) == Machine::Gpu && self.chosen.get().is_none() && TIMED.contains(&runs);
+        if is_timed {
+            with.context.synchronize()?;
+        }
         let start = Instant::now();
         job.run(with.tables, with.maps, with.context)?;
+        if is_timed {
+            with.context.synchronize()?;
+        }
         let time = start.elapsed();
-        self.ran(time, with);
+        self.ran(time, is_timed, with);
         Ok(time)
     }
 
-    fn ran(&self, time: Duration, with: &Run<'_>) {
-        self.runs.fetch_add(1, Ordering::Relaxed);
+    /// Notes how long a run takes: on a CPU it is over when it returns, on a GPU once it was waited for.
+    fn ran(&self, time: Duration, is_over: bool, with: &Run<'_>) {
         if machine_of(with.context) == Machine::Threads {
-            self.last.store(nanoseconds(time), Ordering::Relaxed);
+            self.each.store(nanoseconds(time), Ordering::Relaxed);
+        } else if is_over {
+            self.each.fetch_min(nanoseconds(time), Ordering::Relaxed);
         }
     }
 
@@ -242,7 +256,7 @@ impl Tuned {
     ///
     /// # Errors
     /// What the device says.
-    pub fn run<'a>(&'a self, with: &Run<'_>, elements: usize, making: impl FnOnce(&'a Shape) -> Making<'a>) -> Result<()> {
+    pub fn run<'a>(&'a self, with: &Run<'_>, making: impl FnOnce(&'a Shape) -> Making<'a>) -> Result<()> {
         if with.context.is_recording() {
             return self.best_known().run(with.tables, with.maps, with.context);
         }
@@ -250,9 +264,10 @@ impl Tuned {
             return self.run_once(chosen, with).map(drop);
         }
         if self.spent.load(Ordering::Relaxed) < self.worth_trying.load(Ordering::Relaxed) {
-            let time = self.run_once(&self.best_known(), with)?;
-            let least = if machine_of(with.context) == Machine::Gpu { LEAST_EACH * elements as u64 } else { 0 };
-            self.spent.fetch_add(nanoseconds(time).max(least), Ordering::Relaxed);
+            let time = nanoseconds(self.run_once(&self.best_known(), with)?);
+            let queued = machine_of(with.context) == Machine::Gpu;
+            let each = self.each.load(Ordering::Relaxed);
+            self.spent.fetch_add(if queued && each != UNKNOWN { time.max(each) } else { time }, Ordering::Relaxed);
             return Ok(());
         }
         let mut search = self.search.lock_or(Search::default);
@@ -263,7 +278,8 @@ impl Tuned {
             search.make_next(&making(&self.shape));
         }
         let time = search.step(with)?;
-        self.ran(time, with);
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        self.ran(time, true, with);
         self.spent.fetch_add(nanoseconds(time), Ordering::Relaxed);
         self.note(&search);
         if search.is_over() {

@@ -255,7 +255,7 @@ impl ParLoop {
 
     /// How it runs on a context: the plan, the alternatives with their times, GB/s and the share of the memory bandwidth.
     ///
-    /// The time is that of the last run on a CPU, and the median of trial runs elsewhere. Bytes are those that a run moves at least.
+    /// The time is that of the last run on a CPU; elsewhere it is the shortest of the runs that were waited for, or the median of trial runs. Bytes are those that a run moves at least.
     ///
     /// >>> import parloop.mesh as op2
     /// >>> cells = op2.Set(1000, "cells")

@@ -187,7 +187,7 @@ fn the_best_way_is_found_kept_and_known_to_the_next_process() {
     while kept().recall(&ways).is_none() {
         assert!(start.elapsed() < std::time::Duration::from_secs(120), "no way was kept after {runs} runs");
         for _ in 0..1000 {
-            tuned.run(&with, N, making).unwrap();
+            tuned.run(&with, making).unwrap();
         }
         runs += 1000;
     }
