@@ -18,7 +18,7 @@ pub fn write(declared: &ObjectDeclaration, path: &TokenStream) -> TokenStream {
 /// A type, made once.
 fn cached(path: &TokenStream, make: TokenStream) -> TokenStream {
     quote! {
-        static TYPE: ::std::sync::OnceLock<#path::Type> = ::std::sync::OnceLock::new();
+        static TYPE: #path::typed::Once<#path::Type> = #path::typed::Once::new();
         ::std::clone::Clone::clone(TYPE.get_or_init(|| #make))
     }
 }

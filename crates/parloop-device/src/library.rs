@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use libloading::Library;
 
 use crate::forked::Lock;
+use crate::loader;
 
 static EXTRA_FOLDERS: Lock<Vec<PathBuf>> = Lock::new(Vec::new());
 
@@ -36,6 +37,7 @@ pub fn package_folders() -> Vec<PathBuf> {
 /// All the candidates, each with the reason if it is a file that exists but does not load.
 pub(crate) fn open_first(candidates: &[PathBuf]) -> Result<(Library, PathBuf), Vec<String>> {
     let mut tried = Vec::new();
+    let _turn = loader::turn();
     for candidate in candidates {
         if candidate.is_absolute() && !candidate.exists() {
             continue;

@@ -7,10 +7,11 @@ use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use parloop_device::forked::{ClosedInChild, Guard, Lock};
+use parloop_device::once::Once;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 
 use crate::trust::{self, Owner};
@@ -76,7 +77,7 @@ const DEFAULT_LIMIT: u64 = 1 << 30;
 impl Cache {
     /// The user's cache: the folder `parloop` in `$PARLOOP_CACHE_DIR`, else in `$XDG_CACHE_HOME`, else in `~/.cache`.
     pub fn user() -> &'static Cache {
-        static USER: OnceLock<Cache> = OnceLock::new();
+        static USER: Once<Cache> = Once::new();
         USER.get_or_init(|| match user_folder() {
             Ok(folder) => Cache::at(folder, DEFAULT_LIMIT),
             Err(reason) => Cache::without_folder(reason),

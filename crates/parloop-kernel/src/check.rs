@@ -1,8 +1,9 @@
 //! Checked mode on the host: after each launch the record of the first failed check is taken and becomes an error.
 
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
+use parloop_device::forked::{Guard, Lock};
 use parloop_device::{DeviceKind, Function, Launch, Memory, Module, Stream};
 
 use crate::error::{KernelError, Result};
@@ -19,7 +20,7 @@ pub(crate) struct Check {
     /// Copies the record to the memory and clears it, where it is a variable of the program.
     taker: Option<Function>,
     /// The record belongs to the program, so one launch at a time uses it.
-    turn: Mutex<()>,
+    turn: Lock<()>,
 }
 
 const WORDS: usize = 4;
@@ -36,7 +37,7 @@ impl Check {
         };
         let text = if device.kind() == DeviceKind::Cpu { TEXT } else { 0 };
         let memory = device.allocate_zeroed(WORDS * size_of::<i64>() + text)?;
-        Ok(Check { sites: sites.to_vec(), handle: memory.handle(), memory, taker, turn: Mutex::new(()) })
+        Ok(Check { sites: sites.to_vec(), handle: memory.handle(), memory, taker, turn: Lock::new(()) })
     }
 
     /// What each site checks, in words.
@@ -45,8 +46,8 @@ impl Check {
     }
 
     /// Holds the record for a launch.
-    pub(crate) fn turn(&self) -> MutexGuard<'_, ()> {
-        self.turn.lock().unwrap_or_else(|e| e.into_inner())
+    pub(crate) fn turn(&self) -> Guard<'_, ()> {
+        self.turn.lock_or(|| ())
     }
 
     /// Where the last argument of a kernel on OpenCL is.

@@ -1,6 +1,6 @@
 //! How long the arrays of an object are, by the fields that lead to them: what a kernel needs before it runs over them.
 
-use std::sync::{Mutex, PoisonError};
+use parloop_device::forked::Lock;
 
 use smallvec::SmallVec;
 
@@ -74,7 +74,7 @@ fn fixed_lengths<'p>(ty: &Type, rest: &mut impl Iterator<Item = &'p str>, length
 /// The lengths of an object that were requested: they never change, so the device is queried once. References are read again.
 #[derive(Debug, Default)]
 pub struct KnownLengths {
-    known: Mutex<Vec<(String, Lengths)>>,
+    known: Lock<Vec<(String, Lengths)>>,
 }
 
 impl KnownLengths {
@@ -87,7 +87,7 @@ impl KnownLengths {
         if view.ty().has_refs() {
             return view.lengths(path);
         }
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock_or(Vec::new);
         if let Some((_, lengths)) = known.iter().find(|(name, _)| name == path) {
             return Ok(lengths.clone());
         }

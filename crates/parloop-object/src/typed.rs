@@ -2,9 +2,11 @@
 
 use std::any::TypeId;
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::sync::{OnceLock, RwLock};
+use std::collections::BTreeMap;
 
+use parloop_device::forked::Lock;
+#[doc(hidden)]
+pub use parloop_device::once::Once;
 use parloop_device::{Complex32, Complex64, DType, Element, as_bytes, as_bytes_mut};
 use parloop_kernel::Scalar;
 use smallvec::SmallVec;
@@ -146,13 +148,12 @@ pub fn check<T: Object>(view: &View) -> Result<()> {
 
 /// One type for each Rust type, made once.
 fn cached<T: 'static>(make: impl FnOnce() -> Type) -> Type {
-    static TYPES: OnceLock<RwLock<HashMap<TypeId, Type>>> = OnceLock::new();
-    let types = TYPES.get_or_init(RwLock::default);
-    if let Some(ty) = types.read().unwrap_or_else(|e| e.into_inner()).get(&TypeId::of::<T>()) {
+    static TYPES: Lock<BTreeMap<TypeId, Type>> = Lock::new(BTreeMap::new());
+    if let Some(ty) = TYPES.lock_or(BTreeMap::new).get(&TypeId::of::<T>()) {
         return ty.clone();
     }
     let ty = make(); // without the lock: it asks for types of its parts
-    types.write().unwrap_or_else(|e| e.into_inner()).entry(TypeId::of::<T>()).or_insert(ty).clone()
+    TYPES.lock_or(BTreeMap::new).entry(TypeId::of::<T>()).or_insert(ty).clone()
 }
 
 /// The bytes of a struct whose fields have these.

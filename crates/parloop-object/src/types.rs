@@ -2,10 +2,12 @@
 //!
 //! Header words are 64-bit little-endian integers. A slot is 8 bytes; struct fields start on slots.
 
+use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use parloop_device::DType;
+use parloop_device::forked::Lock;
 
 use crate::error::TypeError;
 
@@ -216,10 +218,8 @@ pub fn scalar_name(dtype: DType) -> &'static str {
 
 /// Names of strings of fixed size are few and live as long as the program.
 fn fixed_string_name(size: usize) -> &'static str {
-    use std::collections::HashMap;
-    use std::sync::Mutex;
-    static NAMES: OnceLock<Mutex<HashMap<usize, &'static str>>> = OnceLock::new();
-    let mut names = NAMES.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner());
+    static NAMES: Lock<BTreeMap<usize, &'static str>> = Lock::new(BTreeMap::new());
+    let mut names = NAMES.lock_or(BTreeMap::new);
     names.entry(size).or_insert_with(|| Box::leak(format!("String{size}").into_boxed_str()))
 }
 

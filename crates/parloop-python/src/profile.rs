@@ -1,8 +1,7 @@
 //! `_Profile`: what `parloop.profile` measures with.
 
-use std::sync::{Mutex, MutexGuard};
-
 use parloop_device as dev;
+use parloop_device::forked::{Guard, Lock};
 use parloop_kernel::KernelError;
 use pyo3::prelude::*;
 
@@ -14,7 +13,7 @@ type Row = (String, String, u64, f64, Option<u64>, Option<u64>);
 /// Measures everything that is launched from its making until it is stopped.
 #[pyclass(frozen, module = "parloop._parloop", name = "_Profile")]
 pub struct Profile {
-    state: Mutex<State>,
+    state: Lock<State>,
 }
 
 struct State {
@@ -37,8 +36,8 @@ impl State {
 }
 
 impl Profile {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(|error| error.into_inner())
+    fn state(&self) -> Guard<'_, State> {
+        self.state.lock_or(|| State { running: None, rows: Vec::new() })
     }
 }
 
@@ -46,7 +45,7 @@ impl Profile {
 impl Profile {
     #[new]
     fn new() -> Profile {
-        Profile { state: Mutex::new(State { running: Some(dev::Profile::start()), rows: Vec::new() }) }
+        Profile { state: Lock::new(State { running: Some(dev::Profile::start()), rows: Vec::new() }) }
     }
 
     /// What was launched so far, the longest first; waits for what is queued.

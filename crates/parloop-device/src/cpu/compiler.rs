@@ -5,13 +5,13 @@ use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::OnceLock;
 
 use super::cpuinfo::cpuinfo_line;
 use crate::backend::Compiler;
 use crate::error::{CompileError, Result};
 use crate::kind::{DeviceKind, Language};
 use crate::library::package_folders;
+use crate::once::Once;
 
 /// Flags of every CPU kernel. `-fno-math-errno` lets `sqrt` and its like vectorise; results do not change. `-fwrapv` because integers
 /// wrap on the other targets too, and because gcc 12 drops or misplaces stores at `x[n - j]` in some nested loops without it. A function that is nowhere
@@ -196,7 +196,7 @@ fn which(name: &str, path: &OsString) -> Option<PathBuf> {
 
 /// What `-march=native` means here: a cache may be shared by machines of different kinds.
 fn native_arch() -> &'static str {
-    static ARCH: OnceLock<String> = OnceLock::new();
+    static ARCH: Once<String> = Once::new();
     ARCH.get_or_init(|| {
         let line = |key| cpuinfo_line(key).unwrap_or_default();
         format!("{} {} {} {}", std::env::consts::ARCH, line("model name"), line("flags"), line("Features"))
@@ -205,7 +205,7 @@ fn native_arch() -> &'static str {
 
 /// The architecture and the sets of instructions that `-march=native` may use: a binary runs where all of them are.
 pub(super) fn instructions() -> &'static str {
-    static INSTRUCTIONS: OnceLock<String> = OnceLock::new();
+    static INSTRUCTIONS: Once<String> = Once::new();
     INSTRUCTIONS.get_or_init(|| {
         let flags = cpuinfo_line("flags").map(|flags| used_by_compilers(&flags)).or_else(|| cpuinfo_line("Features"));
         [std::env::consts::ARCH, flags.unwrap_or_default().as_str()].join(" ").trim_end().to_owned()

@@ -2,6 +2,8 @@
 
 use std::ffi::c_void;
 use std::io::Write;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 
@@ -16,6 +18,7 @@ use crate::error::{DeviceError, Result};
 use crate::identity::{DeviceId, Properties};
 use crate::interrupt::{self, Code, Entry};
 use crate::launch::Launch;
+use crate::loader;
 
 /// The loader never unloads the library.
 const RTLD_NODELETE: i32 = 0x1000;
@@ -23,12 +26,31 @@ const RTLD_NODELETE: i32 = 0x1000;
 pub(super) struct CpuModule {
     device: DeviceId,
     pool: Arc<Pool>,
-    library: Library,
+    library: Loaded,
     /// Whether it may have threads of its own.
     has_threads: bool,
     /// The library's file in memory. It stays open while the library is loaded: the loader tells libraries apart by path, and the
     /// path holds this number. Declared after `library`, so that it is closed after it.
     _file: OwnedFd,
+}
+
+/// A library that is unloaded while no other thread forks.
+struct Loaded(ManuallyDrop<Library>);
+
+impl Deref for Loaded {
+    type Target = Library;
+
+    fn deref(&self) -> &Library {
+        &self.0
+    }
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        let _turn = loader::turn();
+        // SAFETY: it is not used again.
+        unsafe { ManuallyDrop::drop(&mut self.0) };
+    }
 }
 
 impl CpuModule {
@@ -40,10 +62,11 @@ impl CpuModule {
         let mut file = std::fs::File::from(descriptor);
         file.write_all(&binary.bytes).map_err(|e| failed(format!("could not create a file in memory: {e}")))?;
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let _turn = loader::turn();
         // SAFETY: the bytes are what our compiler made from the user's kernels; loading them runs no code but the C runtime's.
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| failed(e.to_string()))?;
         let has_threads = keep_threads(&binary.bytes);
-        Ok(CpuModule { device: properties.id, pool, library, has_threads, _file: file.into() })
+        Ok(CpuModule { device: properties.id, pool, library: Loaded(ManuallyDrop::new(library)), has_threads, _file: file.into() })
     }
 }
 

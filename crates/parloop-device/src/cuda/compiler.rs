@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use crate::backend::Compiler;
 use crate::cuda::library_candidates;
@@ -11,6 +11,7 @@ use crate::gpu::calls::function_table;
 use crate::gpu::compiler::{ArchCompiler, CompilerCallNames, CompilerLibrary, Flavour, missing};
 use crate::kind::DeviceKind;
 use crate::library::open_first;
+use crate::once::Once;
 
 static NVRTC: Flavour = Flavour {
     kind: DeviceKind::Cuda,
@@ -52,7 +53,7 @@ pub fn compiler(arch: &str) -> Result<Arc<dyn Compiler>, CompileError> {
 
 /// The library of this process; one that is not found is looked for again at the next call.
 fn library() -> Result<&'static CompilerLibrary, CompileError> {
-    static LIBRARY: OnceLock<CompilerLibrary> = OnceLock::new();
+    static LIBRARY: Once<CompilerLibrary> = Once::new();
     match LIBRARY.get() {
         Some(library) => Ok(library),
         None => {

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int};
 use std::ptr;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use cudarc::driver::sys;
 
@@ -15,6 +15,8 @@ use crate::gpu::driver::{Attributes, CallNames, Calls, Driver, GraphCallNames, G
 use crate::gpu::fft_library::FftLibrary;
 use crate::identity::{DeviceId, Properties};
 use crate::kind::DeviceKind;
+use crate::loader;
+use crate::once::Once;
 
 const CALLS: CallNames = CallNames {
     init: "cuInit",
@@ -102,10 +104,16 @@ pub(crate) struct Cuda {
 impl Cuda {
     /// The driver of this process, loaded at the first call.
     pub(crate) fn get() -> Result<&'static Cuda> {
-        static CUDA: OnceLock<Result<Cuda>> = OnceLock::new();
+        static CUDA: Once<Result<Cuda>> = Once::new();
         static PROCESS: OneProcess = OneProcess::new();
-        let driver = CUDA.get_or_init(load).as_ref().map_err(Clone::clone)?;
-        if PROCESS.is_here() { Ok(driver) } else { Err(DeviceError::Forked { kind: DeviceKind::Cuda }) }
+        let forked = DeviceError::Forked { kind: DeviceKind::Cuda };
+        let loaded = match CUDA.get() {
+            Some(loaded) => loaded,
+            None if PROCESS.is_here() => CUDA.get_or_init(load),
+            None => return Err(forked),
+        };
+        let driver = loaded.as_ref().map_err(Clone::clone)?;
+        if PROCESS.is_here() { Ok(driver) } else { Err(forked) }
     }
 }
 
@@ -115,6 +123,7 @@ fn load() -> Result<Cuda> {
         tried: vec!["libcuda.so.1".into(), "libcuda.so".into()],
         hint: hint.to_owned(),
     };
+    let _turn = loader::turn();
     // SAFETY: opening the driver's library runs its own initialisers only.
     if !unsafe { sys::is_culib_present() } {
         return Err(absent("it comes with the NVIDIA driver; install that, or use `cpu`"));

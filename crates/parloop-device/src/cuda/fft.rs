@@ -2,11 +2,11 @@
 
 use std::ffi::c_int;
 use std::path::PathBuf;
-use std::sync::OnceLock;
 
 use crate::cuda::library_candidates;
 use crate::error::Result;
 use crate::gpu::fft_library::{FftCallNames, FftFlavour, FftLibrary};
+use crate::once::Once;
 
 static CUFFT: FftFlavour = FftFlavour {
     name: "cuFFT",
@@ -27,7 +27,7 @@ const NAMES: [(&str, c_int); 4] = [("libcufft.so.12", 13), ("libcufft.so.11", 12
 
 /// The library of this process, for a driver of that version of CUDA; one that is not found is looked for again at the next call.
 pub(super) fn library(version: c_int) -> Result<&'static FftLibrary> {
-    static LIBRARY: OnceLock<FftLibrary> = OnceLock::new();
+    static LIBRARY: Once<FftLibrary> = Once::new();
     match LIBRARY.get() {
         Some(library) => Ok(library),
         None => {

@@ -2,7 +2,8 @@
 
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::backend::{RawMemory, RawPinned};
 use crate::error::Result;
@@ -16,7 +17,7 @@ pub(crate) struct GpuMemory<D: Driver> {
     address: u64,
     owned: bool,
     /// Set once work outside the order of the legacy stream has been given this memory.
-    foreign_use: OnceLock<()>,
+    foreign_use: AtomicBool,
 }
 
 impl<D: Driver> GpuMemory<D> {
@@ -30,7 +31,7 @@ impl<D: Driver> GpuMemory<D> {
     }
 
     fn whole(context: Arc<Context<D>>, address: u64, owned: bool) -> GpuMemory<D> {
-        GpuMemory { context, address, owned, foreign_use: OnceLock::new() }
+        GpuMemory { context, address, owned, foreign_use: AtomicBool::new(false) }
     }
 }
 
@@ -45,7 +46,10 @@ impl<D: Driver> RawMemory for GpuMemory<D> {
         }
         // The allocation is a step of the legacy stream, for which a foreign stream does not wait. A failure here is sticky, and
         // the work that follows reports it.
-        self.foreign_use.get_or_init(|| drop(self.context.synchronize_legacy_stream()));
+        if !self.foreign_use.load(Ordering::Acquire) {
+            drop(self.context.synchronize_legacy_stream());
+            self.foreign_use.store(true, Ordering::Release);
+        }
     }
 }
 
@@ -54,7 +58,7 @@ impl<D: Driver> Drop for GpuMemory<D> {
         if !self.owned {
             return;
         }
-        if self.foreign_use.get().is_some() {
+        if *self.foreign_use.get_mut() {
             let _ = self.context.synchronize();
         }
         // SAFETY: allocated by this context, dropped once, and nothing that could queue more work has the address.

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int};
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use libloading::Library;
 
@@ -13,6 +13,7 @@ use crate::gpu::compiler::{ArchCompiler, CompilerCallNames, CompilerLibrary, Fla
 use crate::hip::driver_candidates;
 use crate::kind::DeviceKind;
 use crate::library::{is_loaded_from_system, open_first};
+use crate::once::Once;
 
 static HIPRTC: Flavour = Flavour {
     kind: DeviceKind::Hip,
@@ -51,7 +52,7 @@ pub fn compiler(arch: &str) -> Result<Arc<dyn Compiler>, CompileError> {
 
 /// The library of this process; one that is not found is looked for again at the next call.
 fn library() -> Result<&'static CompilerLibrary, CompileError> {
-    static LIBRARY: OnceLock<CompilerLibrary> = OnceLock::new();
+    static LIBRARY: Once<CompilerLibrary> = Once::new();
     match LIBRARY.get() {
         Some(library) => Ok(library),
         None => {
@@ -107,7 +108,7 @@ const ARCH_PREFIX: &str = "amdgcn-amd-amdhsa--";
 
 /// The architectures that the compiler knows, where they can be asked for.
 fn supported() -> Option<&'static [String]> {
-    static SUPPORTED: OnceLock<Option<Vec<String>>> = OnceLock::new();
+    static SUPPORTED: Once<Option<Vec<String>>> = Once::new();
     let read = || {
         let names = ["libamd_comgr.so.2", "libamd_comgr.so.3", "libamd_comgr.so", "/opt/rocm/lib/libamd_comgr.so"].map(PathBuf::from);
         let (library, _) = open_first(&names).ok()?;

@@ -4,7 +4,7 @@
 //! `hipDeviceProp_t` is not, so only the name of the architecture is taken from it, by its form.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use libloading::Library;
 
@@ -18,6 +18,7 @@ use crate::hip::{compiler, driver_candidates, fft};
 use crate::identity::{DeviceId, Properties};
 use crate::kind::DeviceKind;
 use crate::library::open_first;
+use crate::once::Once;
 
 const CALLS: CallNames = CallNames {
     init: "hipInit",
@@ -117,10 +118,16 @@ pub(crate) struct Hip {
 impl Hip {
     /// The driver of this process, loaded at the first call.
     pub(crate) fn get() -> Result<&'static Hip> {
-        static HIP: OnceLock<Result<Hip>> = OnceLock::new();
+        static HIP: Once<Result<Hip>> = Once::new();
         static PROCESS: OneProcess = OneProcess::new();
-        let driver = HIP.get_or_init(load).as_ref().map_err(Clone::clone)?;
-        if PROCESS.is_here() { Ok(driver) } else { Err(DeviceError::Forked { kind: DeviceKind::Hip }) }
+        let forked = DeviceError::Forked { kind: DeviceKind::Hip };
+        let loaded = match HIP.get() {
+            Some(loaded) => loaded,
+            None if PROCESS.is_here() => HIP.get_or_init(load),
+            None => return Err(forked),
+        };
+        let driver = loaded.as_ref().map_err(Clone::clone)?;
+        if PROCESS.is_here() { Ok(driver) } else { Err(forked) }
     }
 }
 

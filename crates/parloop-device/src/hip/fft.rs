@@ -1,11 +1,11 @@
 //! hipFFT: finding the library.
 
 use std::path::PathBuf;
-use std::sync::OnceLock;
 
 use crate::error::Result;
 use crate::gpu::fft_library::{FftCallNames, FftFlavour, FftLibrary};
 use crate::library::path_from_env;
+use crate::once::Once;
 
 static HIPFFT: FftFlavour = FftFlavour {
     name: "hipFFT",
@@ -22,7 +22,7 @@ static HIPFFT: FftFlavour = FftFlavour {
 
 /// The library of this process; one that is not found is looked for again at the next call.
 pub(super) fn library() -> Result<&'static FftLibrary> {
-    static LIBRARY: OnceLock<FftLibrary> = OnceLock::new();
+    static LIBRARY: Once<FftLibrary> = Once::new();
     match LIBRARY.get() {
         Some(library) => Ok(library),
         None => {

@@ -1,6 +1,6 @@
 //! The device: its context and default queue, made at first use, and all that is made from them.
 
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Weak};
 
 use opencl3::types::{cl_command_queue, cl_mem};
 
@@ -19,13 +19,14 @@ use crate::forked::Lock;
 use crate::identity::{MemoryInfo, Properties};
 use crate::kind::{DeviceKind, Language};
 use crate::moving::Moving;
+use crate::once::Once;
 
 /// A device of an OpenCL platform, in a context of its own or of another owner.
 pub(super) struct OpenClDevice {
     driver: &'static Driver,
     device: Object,
     properties: Properties,
-    opened: OnceLock<Opened>,
+    opened: Once<Opened>,
     opening: Lock<()>,
 }
 
@@ -60,7 +61,7 @@ impl Opened {
 
 impl OpenClDevice {
     pub(super) fn new(driver: &'static Driver, device: Object, properties: Properties) -> OpenClDevice {
-        OpenClDevice { driver, device, properties, opened: OnceLock::new(), opening: Lock::new(()) }
+        OpenClDevice { driver, device, properties, opened: Once::new(), opening: Lock::new(()) }
     }
 
     /// The device of a context that exists, with its default stream.

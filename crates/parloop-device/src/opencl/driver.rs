@@ -5,7 +5,6 @@
 
 use std::ffi::{c_char, c_void};
 use std::path::PathBuf;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use opencl3::error_codes::error_text;
@@ -18,6 +17,7 @@ use crate::forked::OneProcess;
 use crate::identity::DeviceId;
 use crate::kind::DeviceKind;
 use crate::library;
+use crate::once::Once;
 
 /// The names under which the library is found; the first is there without development packages.
 const NAMES: [&str; 2] = ["libOpenCL.so.1", "libOpenCL.so"];
@@ -113,10 +113,16 @@ functions! {
 impl Driver {
     /// The library, opened by the first call.
     pub(super) fn get() -> Result<&'static Driver> {
-        static DRIVER: OnceLock<Result<Driver, Vec<String>>> = OnceLock::new();
-        match DRIVER.get_or_init(Driver::open) {
+        static DRIVER: Once<Result<Driver, Vec<String>>> = Once::new();
+        let forked = DeviceError::Forked { kind: DeviceKind::OpenCl };
+        let opened = match DRIVER.get() {
+            Some(opened) => opened,
+            None if PROCESS.is_here() => DRIVER.get_or_init(Driver::open),
+            None => return Err(forked),
+        };
+        match opened {
             Ok(driver) if PROCESS.is_here() => Ok(driver),
-            Ok(_) => Err(DeviceError::Forked { kind: DeviceKind::OpenCl }),
+            Ok(_) => Err(forked),
             Err(tried) => Err(missing(tried.clone())),
         }
     }

@@ -5,15 +5,22 @@ use std::error::Error as _;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
 
 use libloading::Library;
+use once_cell::race::OnceBox;
 
 use super::api::Api;
 use crate::error::{IslError, Result};
 
-static API: OnceLock<(Api, PathBuf)> = OnceLock::new();
-static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+// Neither has a lock: a child that is forked while another thread held one would wait for it forever.
+static API: OnceBox<(Api, PathBuf)> = OnceBox::new();
+static FOLDERS: OnceBox<Folder> = OnceBox::new();
+
+/// A folder to search, and those after it.
+struct Folder {
+    path: PathBuf,
+    next: OnceBox<Folder>,
+}
 
 /// The file names of libisl, best-known interfaces first.
 const NAMES: &[&str] = if cfg!(target_os = "macos") {
@@ -27,10 +34,20 @@ const NAMES: &[&str] = if cfg!(target_os = "macos") {
 /// The wheels of islpy carry isl inside their extension module, which can be opened only in a process that runs Python; a program without
 /// Python needs a system libisl.
 pub fn add_library_folder(path: impl Into<PathBuf>) {
-    let path = path.into();
-    let mut folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
-    if !folders.contains(&path) {
-        folders.push(path);
+    let mut added = Box::new(Folder { path: path.into(), next: OnceBox::new() });
+    let mut end = &FOLDERS;
+    loop {
+        while let Some(folder) = end.get() {
+            if folder.path == added.path {
+                return;
+            }
+            end = &folder.next;
+        }
+        match end.set(added) {
+            Ok(()) => return,
+            // Another thread added one.
+            Err(mine) => added = mine,
+        }
     }
 }
 
@@ -59,16 +76,11 @@ pub(super) fn api() -> Result<&'static Api> {
 /// The library and the name by which it was opened. A failure is not remembered: a folder may be added, or a package installed, before the
 /// next question.
 fn opened() -> Result<&'static (Api, PathBuf)> {
-    static OPENING: Mutex<()> = Mutex::new(());
-    if let Some(opened) = API.get() {
-        return Ok(opened);
-    }
-    let _one_at_a_time = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(opened) = API.get() {
         return Ok(opened);
     }
     let found = find()?;
-    Ok(API.get_or_init(|| found))
+    Ok(API.get_or_init(|| Box::new(found)))
 }
 
 fn find() -> Result<(Api, PathBuf)> {
@@ -98,7 +110,8 @@ fn open(path: &OsStr) -> std::result::Result<Api, String> {
 
 /// Libraries in the given folders and in the virtual environment: `libisl*` itself, and the libraries of islpy.
 fn files_in_folders() -> Vec<PathBuf> {
-    let mut folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let given = std::iter::successors(FOLDERS.get(), |folder| folder.next.get());
+    let mut folders: Vec<PathBuf> = given.map(|folder| folder.path.clone()).collect();
     if let Some(environment) = env::var_os("VIRTUAL_ENV") {
         let lib = Path::new(&environment).join("lib");
         folders.extend(entries(&lib).into_iter().map(|python| python.join("site-packages")).filter(|path| path.is_dir()));

@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use parloop_device::forked::Lock;
 use parloop_device::{DType, Device, Element, FftDirection, FftShape, as_bytes, as_bytes_mut};
 use rustfft::num_complex::Complex;
 use rustfft::{Fft, FftNum, FftPlanner};
@@ -32,20 +33,20 @@ impl HostFft {
 
 /// A real type with plans of its own.
 pub(super) trait Precision: FftNum {
-    fn plans() -> &'static Mutex<Plans<Self>>;
+    fn plans() -> &'static Lock<Plans<Self>>;
 }
 
-static SINGLE_PLANS: Mutex<Plans<f32>> = Mutex::new(Plans(None));
-static DOUBLE_PLANS: Mutex<Plans<f64>> = Mutex::new(Plans(None));
+static SINGLE_PLANS: Lock<Plans<f32>> = Lock::new(Plans(None));
+static DOUBLE_PLANS: Lock<Plans<f64>> = Lock::new(Plans(None));
 
 impl Precision for f32 {
-    fn plans() -> &'static Mutex<Plans<f32>> {
+    fn plans() -> &'static Lock<Plans<f32>> {
         &SINGLE_PLANS
     }
 }
 
 impl Precision for f64 {
-    fn plans() -> &'static Mutex<Plans<f64>> {
+    fn plans() -> &'static Lock<Plans<f64>> {
         &DOUBLE_PLANS
     }
 }
@@ -81,7 +82,7 @@ where
     fn plan(shape: &FftShape, factor: T) -> Lines<T> {
         let axis = |&axis: &usize| {
             let len = shape.lengths[axis];
-            let plans = T::plans().lock().unwrap_or_else(|e| e.into_inner()).get(len);
+            let plans = T::plans().lock_or(|| Plans(None)).get(len);
             Axis { len, inner: shape.lengths[axis + 1..].iter().product(), plans }
         };
         let axes = shape.axes.iter().filter(|&&axis| shape.lengths[axis] > 1).map(axis).collect();

@@ -1,10 +1,11 @@
 //! Detects memory that is passed as two arguments, one of which the kernel writes: generated code assumes that arguments do not alias.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use parloop_analysis::access::accesses;
 use parloop_analysis::facts::Facts;
+use parloop_device::once::Once;
 use parloop_ir::affine::to_affine;
 use parloop_ir::syntax::{Expr, Instruction, LoopKernel};
 use parloop_isl::{Affine, Constraint, Name};
@@ -18,7 +19,7 @@ pub(super) struct Apart {
     pub(super) other: usize,
     kernel: Arc<LoopKernel>,
     /// Whether the same array may be passed as both, once somebody asked.
-    is_in_place: Arc<OnceLock<bool>>,
+    is_in_place: Arc<Once<bool>>,
 }
 
 /// Where an argument is: a memory, the first byte, and how many bytes an object has.

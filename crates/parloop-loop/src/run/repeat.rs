@@ -1,7 +1,8 @@
 //! A kernel with fixed numbers, for many calls: each call passes only memory.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
+use parloop_device::once::Once;
 use parloop_device::{DType, Memory};
 use parloop_isl::Name;
 use parloop_kernel::{Arg, Items, Kernel, Scalar};
@@ -21,7 +22,7 @@ pub struct Repeat {
     launches: Vec<Launch>,
     /// The most bytes of each array that its indices reach, where wider ones can be had.
     reach: Vec<u64>,
-    wide: Arc<OnceLock<Repeat>>,
+    wide: Arc<Once<Repeat>>,
     executable: Executable,
     values: Values,
 }

@@ -1,8 +1,9 @@
 //! Data on sets.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
+use parloop_device::once::Once;
 use parloop_device::{DType, Element};
 use parloop_kernel::KernelError;
 
@@ -33,7 +34,7 @@ struct Inner {
     dataset: DataSet,
     storage: Storage,
     /// The part of it that this process has, once its set is distributed.
-    part: OnceLock<Dat>,
+    part: Once<Dat>,
 }
 
 impl Dat {
@@ -69,7 +70,7 @@ impl Dat {
         if dataset.set().halo().is_some() && !storage.are_zeros() {
             storage.set_ghosts_fresh(false);
         }
-        let inner = Inner { id: identity::fresh(), name: name.into(), dataset, storage, part: OnceLock::new() };
+        let inner = Inner { id: identity::fresh(), name: name.into(), dataset, storage, part: Once::new() };
         let dat = Dat { inner: Arc::new(inner) };
         dat.dataset().set().plain().tie(&dat.inner);
         Ok(dat)

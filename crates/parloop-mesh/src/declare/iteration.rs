@@ -1,7 +1,7 @@
 //! What a loop visits: the elements of a set or, of an extruded one, the cells of its columns or the facets between them, numbered
 //! column by column.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::layers::{Column, Layers, Region};
 use super::map::Map;
@@ -9,6 +9,7 @@ use super::set::Set;
 use crate::Result;
 use crate::error::MeshError;
 use crate::plan::Elements;
+use parloop_device::once::Once;
 
 /// What a loop visits, numbered from 0; of a subset only some of these numbers are visited.
 #[derive(Clone, Debug)]
@@ -17,7 +18,7 @@ pub struct Iteration {
     region: Region,
     tower: Option<Tower>,
     /// The numbers that are visited, where not all are.
-    list: OnceLock<Vec<i32>>,
+    list: Once<Vec<i32>>,
     /// Of a distributed set, what is visited.
     stretch: Stretch,
     chosen: Option<Chosen>,
@@ -65,7 +66,7 @@ struct Tower {
     /// How many are visited in each column, if as many in each.
     count: Option<i32>,
     /// The number of the first that is visited in each column, and behind the last, where columns differ.
-    starts: OnceLock<Vec<i32>>,
+    starts: Once<Vec<i32>>,
 }
 
 /// A column as a loop visits it.
@@ -86,12 +87,12 @@ impl Iteration {
         let tower = set.layers().map(|layers| Tower {
             layers: layers.clone(),
             count: layers.cells().map(|cells| region.visited(cells as i32, layers.is_periodic()).1),
-            starts: OnceLock::new(),
+            starts: Once::new(),
         });
         if tower.is_none() && region != Region::All {
             return Err(MeshError::Region { set: set.name().to_owned() });
         }
-        Ok(Iteration { set: set.clone(), region, tower, list: OnceLock::new(), stretch: Stretch::Owned, chosen: None })
+        Ok(Iteration { set: set.clone(), region, tower, list: Once::new(), stretch: Stretch::Owned, chosen: None })
     }
 
     /// The same over some elements of a distributed set.
@@ -129,7 +130,7 @@ impl Iteration {
                 Chosen::List(list.into())
             }
         };
-        Iteration { stretch, chosen: Some(chosen), list: OnceLock::new(), ..self.clone() }
+        Iteration { stretch, chosen: Some(chosen), list: Once::new(), ..self.clone() }
     }
 
     /// Which elements of a distributed set are visited.

@@ -1,9 +1,10 @@
 //! Maps: for each element of one set, elements of another.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use parloop_device::forked::Lock;
+use parloop_device::once::Once;
 use parloop_device::{DType, Memory};
 use smallvec::SmallVec;
 
@@ -44,13 +45,13 @@ struct Inner {
     /// The extruded sets on which all targets are known to be there.
     checked_on: Lock<Vec<Id>>,
     /// Whether its numbering has locality, once computed.
-    is_local: OnceLock<bool>,
+    is_local: Once<bool>,
     /// A better numbering of its targets, once computed.
-    rank: OnceLock<Arc<[i32]>>,
+    rank: Once<Arc<[i32]>>,
     /// Rows of ghosts that lead to elements which this process does not have, ascending; no loop visits them.
-    broken: OnceLock<Vec<i32>>,
+    broken: Once<Vec<i32>>,
     /// The map between the parts of the sets that this process has, once they are distributed.
-    part: OnceLock<Map>,
+    part: Once<Map>,
 }
 
 /// The number by which a map is known.
@@ -187,8 +188,8 @@ impl Map {
 
     fn of(id: MapIdentity, name: String, (from, to): (&Set, &Set), arity: usize, kind: Kind, moves: Option<Moves>) -> Map {
         let (from, to) = (from.clone(), to.clone());
-        let (checked_on, is_local, rank) = (Lock::default(), OnceLock::new(), OnceLock::new());
-        let (broken, part) = (OnceLock::new(), OnceLock::new());
+        let (checked_on, is_local, rank) = (Lock::default(), Once::new(), Once::new());
+        let (broken, part) = (Once::new(), Once::new());
         // Blocks of matrices and identity maps belong to others.
         let is_tied = !matches!(kind, Kind::Blocks(..) | Kind::Identity);
         let map = Map { inner: Arc::new(Inner { id, name, from, to, arity, kind, moves, checked_on, is_local, rank, broken, part }) };

@@ -1,7 +1,7 @@
 //! Sets: elements that are only counted, and parts of them.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::halo::{Halo, SharedHalo};
 use super::identity::{Id, Identity};
@@ -10,6 +10,7 @@ use super::ties::{Tied, Ties};
 use crate::Result;
 use crate::error::MeshError;
 use crate::sizes::Sizes;
+use parloop_device::once::Once;
 
 /// Elements of one kind: nodes, edges, cells. Clones are the same set.
 ///
@@ -36,9 +37,9 @@ struct Inner {
     /// What is tied to a plain set.
     ties: Ties,
     /// The part of it that this process has, once it is distributed.
-    part: OnceLock<Set>,
+    part: Once<Set>,
     /// Of a subset of a distributed set: the ghosts in it that loops run, as their owners say.
-    ghosts: OnceLock<Arc<[i32]>>,
+    ghosts: Once<Arc<[i32]>>,
 }
 
 /// Of which kind a set is.
@@ -95,8 +96,8 @@ impl Set {
                 kind,
                 halo: None,
                 ties: Ties::default(),
-                part: OnceLock::new(),
-                ghosts: OnceLock::new(),
+                part: Once::new(),
+                ghosts: Once::new(),
             }),
         };
         if !matches!(set.kind(), SetKind::Plain) {
@@ -116,8 +117,8 @@ impl Set {
                 kind,
                 halo: Some(Arc::new(halo)),
                 ties: Ties::default(),
-                part: OnceLock::new(),
-                ghosts: OnceLock::new(),
+                part: Once::new(),
+                ghosts: Once::new(),
             }),
         }
     }

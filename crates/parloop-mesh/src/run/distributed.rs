@@ -6,9 +6,8 @@
 //! elements leave the ghosts out; where these cannot be told apart, a loop is rehearsed for its sums on copies of what it writes. Only what is
 //! read and written at once through a map (RW) cannot be computed twice: processes run such loops one after another, each with what the last one left.
 
-use std::sync::OnceLock;
-
 use parloop_device::forked::Turn;
+use parloop_device::once::Once;
 use parloop_device::refuse_recording;
 use parloop_kernel::{Context, KernelError};
 use parloop_mpi::Comm;
@@ -41,7 +40,7 @@ pub struct Distributed<L> {
     /// Extremes over all elements: their parts.
     extremes: SmallVec<[usize; 1]>,
     /// The loops over parts of the set, made when they are first needed.
-    loops: [OnceLock<L>; Stretch::ALL.len()],
+    loops: [Once<L>; Stretch::ALL.len()],
 }
 
 /// How a loop is run by several processes.
@@ -147,7 +146,7 @@ impl<L: Stretched> Distributed<L> {
             sums,
             copies,
             extremes: parts.iter().enumerate().filter(|(_, part)| is_extreme(part)).map(|(index, _)| index).collect(),
-            loops: std::array::from_fn(|_| OnceLock::new()),
+            loops: std::array::from_fn(|_| Once::new()),
         }))
     }
 

@@ -1,10 +1,11 @@
 //! A cache of loops by shape; entries are dropped with the set that they run over and with their maps.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 
 use parloop_device::DeviceId;
 use parloop_device::forked::Lock;
+use parloop_device::once::Once;
 use smallvec::SmallVec;
 
 use super::options::LoopOptions;
@@ -37,8 +38,8 @@ static KNOWN: Lock<Option<HashMap<Id, Loops>>> = Lock::new(None);
 /// # Errors
 /// Those of `make`.
 pub fn get(set: &Set, key: Key, make: impl FnOnce(&Key) -> Result<Tuned>) -> Result<Arc<Tuned>> {
-    static WATCH: Once = Once::new();
-    WATCH.call_once(|| identity::when_dropped(forget));
+    static WATCH: Once<()> = Once::new();
+    WATCH.get_or_init(|| identity::when_dropped(forget));
     if let Some(tuned) = with(|known| known.get(&set.id()).and_then(|loops| loops.get(&key)).cloned()) {
         return Ok(tuned);
     }

@@ -1,7 +1,6 @@
 //! What users say about how a loop is run.
 
-use std::sync::OnceLock;
-
+use parloop_device::once::Once;
 use parloop_kernel::checked_by_environment;
 
 use crate::declare::layers::Region;
@@ -28,7 +27,7 @@ pub struct LoopOptions {
 impl Default for LoopOptions {
     fn default() -> LoopOptions {
         // The environment is read once, since loops are short. An invalid value is reported when a kernel is compiled.
-        static CHECKED: OnceLock<bool> = OnceLock::new();
+        static CHECKED: Once<bool> = Once::new();
         let checked = *CHECKED.get_or_init(|| matches!(checked_by_environment(), Ok(true)));
         LoopOptions {
             plan: PlanChoice::default(),

@@ -1,9 +1,10 @@
 //! Products of matrices with data, on the device of a context.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 
 use parloop_device::forked::Lock;
+use parloop_device::once::Once;
 use parloop_device::{DType, DeviceId, Memory, as_bytes};
 use parloop_kernel::{Context, KernelError};
 use parloop_loop::run::{Executable, Repeat};
@@ -160,8 +161,8 @@ impl Ready {
 
 /// The product made ready; made when it is not.
 fn ready(sparsity: &Sparsity, what: &Product, context: &Context) -> Result<Arc<Ready>> {
-    static WATCH: Once = Once::new();
-    WATCH.call_once(|| identity::when_dropped(|blocks| drop(known(|known| known.remove(&blocks)))));
+    static WATCH: Once<()> = Once::new();
+    WATCH.get_or_init(|| identity::when_dropped(|blocks| drop(known(|known| known.remove(&blocks)))));
     let key = Key { device: context.device().id(), stream: context.stream().handle(), what: *what };
     let blocks = sparsity.blocks().id();
     if let Some(ready) = known(|known| known.get(&blocks).and_then(|products| products.get(&key)).cloned()) {

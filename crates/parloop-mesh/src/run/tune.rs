@@ -2,12 +2,13 @@
 //! take at most a tenth of the time that the loop has run.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use parloop_device::Memory;
 use parloop_device::forked::Lock;
+use parloop_device::once::Once;
 use parloop_kernel::Context;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -45,7 +46,7 @@ pub struct Tuned {
     first: Arc<Job>,
     /// A better one, if one was found.
     better: Lock<Option<Arc<Job>>>,
-    chosen: OnceLock<Arc<Job>>,
+    chosen: Once<Arc<Job>>,
     /// All ways, the most promising first, and how long those that were tried took.
     known: Lock<Vec<(Way, Option<Duration>)>>,
     /// How often it ran, and how many nanoseconds a run takes: the last one on a CPU, the shortest of those that were timed on a GPU.
@@ -171,7 +172,7 @@ impl Tuned {
     }
 
     fn with(shape: Shape, ways: &[Way], job: Job, mut search: Search) -> Tuned {
-        let (first, chosen) = (Arc::new(job), OnceLock::new());
+        let (first, chosen) = (Arc::new(job), Once::new());
         if search.others.is_empty() {
             _ = chosen.set(first.clone());
         }

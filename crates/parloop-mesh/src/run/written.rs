@@ -1,10 +1,11 @@
 //! Loop kernels with their code. What was written once is kept, so that the same loop over another mesh takes no compiler.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 
 use parloop_device::DType;
 use parloop_device::forked::Lock;
+use parloop_device::once::Once;
 use parloop_kernel::Context;
 use parloop_loop::error::LoopError;
 use parloop_loop::prelude::*;
@@ -62,8 +63,8 @@ fn kept<R>(with: impl FnOnce(&mut WrittenCache) -> R) -> R {
 /// # Errors
 /// What the loop compiler says.
 pub fn written(kernel: Option<&Kernel>, what: What, context: &Context) -> Result<Arc<Written>> {
-    static WATCH: Once = Once::new();
-    WATCH.call_once(|| identity::when_dropped(forget));
+    static WATCH: Once<()> = Once::new();
+    WATCH.get_or_init(|| identity::when_dropped(forget));
     let id = kernel.map(Kernel::id);
     let key = (what, target_of(context.device().kind()));
     if let Some(known) = kept(|kept| kept.written.get(&id).and_then(|written| written.get(&key)).cloned()) {

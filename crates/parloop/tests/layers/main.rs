@@ -1,5 +1,5 @@
 //! The rules of ARCHITECTURE.md that can be read from source text: modules of a crate do not import each other in a cycle, crates depend on
-//! those below them, and drivers, Python and `unsafe` stay where they belong.
+//! those below them, and drivers, Python, `unsafe` and locks of the standard library stay where they belong.
 
 mod graph;
 mod manifest;
@@ -48,6 +48,21 @@ const UNSAFE: [&str; 25] = [
     "crates/parloop-mesh/src/lower/mod.rs",
     "crates/parloop-mesh/src/run/job/tests.rs",
     "crates/parloop/src",
+];
+
+/// Locks of the standard library: a forked child waits forever for one that another thread held. `parloop_device::forked::Lock` and
+/// `parloop_device::once::Once` are those that it does not wait for.
+const WAITING: [&str; 5] = ["Mutex", "RwLock", "Condvar", "OnceLock", "LazyLock"];
+
+/// Where they may stand nevertheless, and why a child does not wait there.
+const MAY_WAIT: [(&str, &str); 7] = [
+    ("crates/parloop-python/src", "held only by threads that hold the GIL, as the thread that forks does"),
+    ("crates/parloop-mpi/src", "MPI does not survive a fork"),
+    ("crates/parloop-device/src/sync.rs", "the crew of a child is a new one"),
+    ("crates/parloop-device/src/cpu/crew.rs", "the crew of a child is a new one"),
+    ("crates/parloop-device/src/interrupt/wait.rs", "belongs to one wait"),
+    ("crates/parloop-device/src/gpu/graph/tests.rs", "a test"),
+    ("crates/parloop-kernel/src/fft/host.rs", "belongs to one transform"),
 ];
 
 /// Backends, which never import each other.
@@ -162,5 +177,25 @@ fn backends_do_not_import_each_other() {
         }
     }
     assert!(backends.iter().all(|backend| edges.contains_key(backend)), "the backends are {:?}", edges.keys());
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+#[test]
+fn locks_are_those_that_a_forked_child_does_not_wait_for() {
+    let mut wrong = String::new();
+    for mut source in crates().iter().flat_map(|(_, folder)| sources(folder)) {
+        for word in WAITING {
+            for (file, line) in source.words.remove(word).into_iter().flatten() {
+                if !MAY_WAIT.iter().any(|(allowed, _)| file.starts_with(allowed)) {
+                    wrong += &format!(
+                        "{}:{line} names {word}; use parloop_device::forked::Lock or parloop_device::once::Once\n",
+                        file.display()
+                    );
+                }
+            }
+        }
+    }
+    let missing = MAY_WAIT.iter().filter(|(path, _)| !workspace().join(path).exists());
+    wrong.extend(missing.map(|(path, _)| format!("there is no {path}; correct the list MAY_WAIT\n")));
     assert!(wrong.is_empty(), "\n{wrong}");
 }
