@@ -166,7 +166,7 @@ def is_aligned(x: Array) -> bool:
 def check_aligned(x: Array) -> None:
     """An array of another library may have elements between those addresses; a copy can be read, but only the array itself be changed."""
     if not is_aligned(x):
-        raise ValueError("the array's elements lie at odd addresses, between two elements of their type; change a copy")
+        raise ValueError("the array is not aligned: its elements are not at multiples of their size; change a copy")
 
 
 def run(name: str, out: Array, operands: Sequence[Operand], computed: Sequence[np.dtype[Any]]) -> None:
