@@ -42,10 +42,10 @@ def mpirun(launcher, ranks, program, tmp_path, **environment):
     return done.returncode, done.stdout + done.stderr
 
 
-def passes(launcher, ranks, program, tmp_path):
+def passes(launcher, ranks, program, tmp_path, **environment):
     """Runs a program whose processes all must come to its end."""
     end = f"\nopen({str(tmp_path / 'done')!r} + str(rank), 'w').close()\n"
-    status, text = mpirun(launcher, ranks, textwrap.dedent(program) + end, tmp_path)
+    status, text = mpirun(launcher, ranks, textwrap.dedent(program) + end, tmp_path, **environment)
     assert status == 0 and all((tmp_path / f"done{rank}").exists() for rank in range(ranks)), text
 
 
@@ -108,8 +108,10 @@ def steps():
 """
 
 
-@pytest.mark.parametrize(("launcher", "ranks"), EVERY)
-def test_loops_of_every_access_give_the_numbers_of_one_process(launcher, ranks, tmp_path):
+@pytest.mark.parametrize(("launcher", "ranks", "device"), [*((*each, "cpu:1") for each in EVERY), ("openmpi", 2, "opencl"), ("mpich", 3, "opencl")])
+def test_loops_of_every_access_give_the_numbers_of_one_process(launcher, ranks, device, tmp_path):
+    if device == "opencl" and not any(found.startswith("opencl") for found in map(str, pl.devices())):
+        missing("OpenCL (bash scripts/drivers.sh)")
     serial: dict[str, np.ndarray] = {}
     exec(HEAD + PLATE + "\nsteps()\n", serial)
     expected = {name: serial[name].data_ro.tolist() for name in ("u", "v", "w", "total", "least")}
@@ -130,7 +132,7 @@ def test_loops_of_every_access_give_the_numbers_of_one_process(launcher, ranks, 
     assert (u + u).gather().tolist() == (2 * np.array(expected["u"])).tolist()
     assert int(u.inner(u)) == int(np.square(expected["u"]).sum())
     """
-    passes(launcher, ranks, program, tmp_path)
+    passes(launcher, ranks, program, tmp_path, PARLOOP_DEVICE=device)
 
 
 @pytest.mark.parametrize(("launcher", "ranks"), [("openmpi", 2), ("mpich", 3)])

@@ -11,5 +11,6 @@ mod product;
 mod remembered;
 pub mod report;
 mod scheme;
+mod staged;
 mod tune;
 mod written;
