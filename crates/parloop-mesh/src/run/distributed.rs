@@ -15,7 +15,7 @@ use parloop_mpi::Comm;
 use smallvec::SmallVec;
 
 use super::combine::combine;
-use super::exchange::{Exchange, Place, find_ghosts, stale};
+use super::exchange::{Exchange, Place, Tables, find_ghosts, stale};
 use super::staged::Table;
 use crate::Result;
 use crate::access::Access;
@@ -237,7 +237,7 @@ impl<L: Stretched> Distributed<L> {
         Ok(tables.into_iter().map(|(storage, writes)| storage.turn(writes)).collect::<Result<_, _>>()?)
     }
 
-    fn stale<'a>(&self, parts: &'a [Part]) -> Result<Vec<Table<'a>>> {
+    fn stale<'a>(&self, parts: &'a [Part]) -> Result<Tables<'a>> {
         stale(self.needed.iter().filter_map(|&part| table(&parts[part])), &self.comm)
     }
 

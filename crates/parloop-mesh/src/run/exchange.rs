@@ -1,22 +1,24 @@
 //! Ghost values, sent by their owners: several tables in one message to each neighbour.
 
-use std::collections::BTreeMap;
-
 use parloop_device::{DeviceKind, refuse_recording};
 use parloop_kernel::{Context, KernelError};
 use parloop_mpi::{Comm, Messages};
+use smallvec::{SmallVec, smallvec};
 
+use super::letters;
 use super::staged::{Selected, Side, Staged, Table};
 use crate::Result;
 use crate::declare::dat::Dat;
-use crate::declare::halo::Neighbour;
 use crate::declare::set::Set;
 use crate::error::MeshError;
 use crate::storage::Storage;
 
+/// Tables that are exchanged together.
+pub type Tables<'a> = SmallVec<[Table<'a>; 4]>;
+
 /// Messages in flight. Their holder has write locks on the tables.
 pub struct Exchange<'a> {
-    tables: Vec<Table<'a>>,
+    tables: Tables<'a>,
     messages: Messages,
     way: Direction,
     place: Place<'a>,
@@ -73,7 +75,7 @@ impl<'a> Exchange<'a> {
     ///
     /// # Errors
     /// When a device that has the numbers fails; what MPI says.
-    pub fn start(tables: Vec<Table<'a>>, comm: &Comm, place: Place<'a>) -> Result<Exchange<'a>> {
+    pub fn start(tables: Tables<'a>, comm: &Comm, place: Place<'a>) -> Result<Exchange<'a>> {
         Exchange::on_its_way(tables, comm, Direction::ToGhosts, place)
     }
 
@@ -81,24 +83,28 @@ impl<'a> Exchange<'a> {
     ///
     /// # Errors
     /// As [`start`](Self::start).
-    pub fn start_back(tables: Vec<Table<'a>>, comm: &Comm, from: usize, place: Place<'a>) -> Result<Exchange<'a>> {
+    pub fn start_back(tables: Tables<'a>, comm: &Comm, from: usize, place: Place<'a>) -> Result<Exchange<'a>> {
         Exchange::on_its_way(tables, comm, Direction::ToOwners { from }, place)
     }
 
-    fn on_its_way(tables: Vec<Table<'a>>, comm: &Comm, way: Direction, place: Place<'a>) -> Result<Exchange<'a>> {
+    fn on_its_way(tables: Tables<'a>, comm: &Comm, way: Direction, place: Place<'a>) -> Result<Exchange<'a>> {
         let (sent, received) = (way.sent(comm.rank()), way.received());
-        let mut letters = Letters::new();
+        let mut letters: SmallVec<[(usize, usize, usize); 8]> = SmallVec::new();
         for Table { halo, storage } in &tables {
             for neighbour in halo.neighbours() {
-                letters.entry(neighbour.rank).or_default().1 += received.rows(neighbour).len() * storage.row_bytes();
+                let known = letters.binary_search_by_key(&neighbour.rank, |letter| letter.0);
+                let known = known.unwrap_or_else(|place| {
+                    letters.insert(place, (neighbour.rank, 0, 0));
+                    place
+                });
+                letters[known].1 += sent.map_or(0, |sent| sent.rows(neighbour).len()) * storage.row_bytes();
+                letters[known].2 += received.rows(neighbour).len() * storage.row_bytes();
             }
         }
+        let mut messages = tables.first().map(|first| letters::take(first.halo)).unwrap_or_default();
+        messages.lay_out(&letters)?;
         if let Some(sent) = sent {
-            pack(&tables, sent, place, &mut letters)?;
-        }
-        let mut messages = Messages::default();
-        for (rank, (sent, coming)) in letters {
-            messages.add(rank, sent, coming);
+            pack(&tables, sent, place, &mut messages)?;
         }
         messages.start(comm)?;
         Ok(Exchange { tables, messages, way, place })
@@ -108,30 +114,24 @@ impl<'a> Exchange<'a> {
     ///
     /// # Errors
     /// As [`start`](Self::start).
-    pub fn finish(self) -> Result<()> {
-        let arrived: BTreeMap<usize, Vec<u8>> = self.messages.finish()?.into_iter().collect();
-        let mut rest: BTreeMap<usize, &[u8]> = arrived.iter().map(|(rank, bytes)| (*rank, &bytes[..])).collect();
-        let received = self.way.received();
-        let mut next = |table: &Table<'_>, neighbour: &Neighbour| -> &[u8] {
-            let Some(bytes) = rest.get_mut(&neighbour.rank) else { return &[] };
-            let (own, behind) = bytes.split_at(received.rows(neighbour).len() * table.storage.row_bytes());
-            *bytes = behind;
-            own
-        };
+    pub fn finish(mut self) -> Result<()> {
+        self.messages.wait()?;
+        let (received, mut arrived) = (self.way.received(), Arrived { messages: &self.messages, taken: SmallVec::new() });
         match self.place {
             Place::Host => {
-                for table in &self.tables {
-                    for neighbour in table.halo.neighbours() {
-                        table.storage.unpack(received.rows(neighbour), next(table, neighbour))?;
+                for Table { halo, storage } in &self.tables {
+                    let rows = halo.neighbours().iter().map(|neighbour| (neighbour.rank, received.rows(neighbour)));
+                    for (rank, rows) in rows.filter(|(_, rows)| !rows.is_empty()) {
+                        storage.unpack(rows, arrived.next(rank, rows.len() * storage.row_bytes()))?;
                     }
                 }
             }
             Place::Device(context) => Staged::scatter(&self.tables, received, context, |number, mut bytes| {
-                let table = &self.tables[number];
-                for neighbour in table.halo.neighbours() {
-                    let own = next(table, neighbour);
-                    let (here, behind) = bytes.split_at_mut(own.len());
-                    here.copy_from_slice(own);
+                let Table { halo, storage } = self.tables[number];
+                for neighbour in halo.neighbours() {
+                    let length = received.rows(neighbour).len() * storage.row_bytes();
+                    let (here, behind) = bytes.split_at_mut(length);
+                    here.copy_from_slice(arrived.next(neighbour.rank, length));
                     bytes = behind;
                 }
             })?,
@@ -139,20 +139,42 @@ impl<'a> Exchange<'a> {
         for Table { storage, .. } in &self.tables {
             storage.set_ghosts_fresh(self.way == Direction::ToGhosts);
         }
+        if let Some(first) = self.tables.first() {
+            letters::keep(first.halo, self.messages);
+        }
         Ok(())
     }
 }
 
-/// For each neighbour what is sent to it, and how many bytes come from it.
-type Letters = BTreeMap<usize, (Vec<u8>, usize)>;
+/// What messages brought, taken piece by piece.
+struct Arrived<'a> {
+    messages: &'a Messages,
+    /// How many bytes were taken from each process.
+    taken: SmallVec<[(usize, usize); 8]>,
+}
 
-/// Appends the rows for each neighbour to its letter.
-fn pack(tables: &[Table<'_>], sent: Selected, place: Place<'_>, letters: &mut Letters) -> Result<()> {
+impl<'a> Arrived<'a> {
+    /// The next bytes from a process.
+    fn next(&mut self, rank: usize, length: usize) -> &'a [u8] {
+        let known = self.taken.iter().position(|(from, _)| *from == rank).unwrap_or_else(|| {
+            self.taken.push((rank, 0));
+            self.taken.len() - 1
+        });
+        let start = self.taken[known].1;
+        self.taken[known].1 += length;
+        &self.messages.incoming(rank)[start..][..length]
+    }
+}
+
+/// Appends the rows for each neighbour to its message.
+fn pack(tables: &[Table<'_>], sent: Selected, place: Place<'_>, messages: &mut Messages) -> Result<()> {
     match place {
         Place::Host => {
             for Table { halo, storage } in tables {
                 for neighbour in halo.neighbours() {
-                    storage.pack(sent.rows(neighbour), &mut letters.entry(neighbour.rank).or_default().0)?;
+                    if let Some(bytes) = messages.outgoing(neighbour.rank) {
+                        storage.pack(sent.rows(neighbour), bytes)?;
+                    }
                 }
             }
         }
@@ -161,7 +183,9 @@ fn pack(tables: &[Table<'_>], sent: Selected, place: Place<'_>, letters: &mut Le
             for (Table { halo, storage }, mut bytes) in tables.iter().zip(staged.bytes()?) {
                 for neighbour in halo.neighbours() {
                     let (own, behind) = bytes.split_at(sent.rows(neighbour).len() * storage.row_bytes());
-                    letters.entry(neighbour.rank).or_default().0.extend_from_slice(own);
+                    if let Some(letter) = messages.outgoing(neighbour.rank) {
+                        letter.extend_from_slice(own);
+                    }
                     bytes = behind;
                 }
             }
@@ -176,10 +200,10 @@ fn pack(tables: &[Table<'_>], sent: Selected, place: Place<'_>, letters: &mut Le
 ///
 /// # Errors
 /// What MPI says.
-pub fn stale<'a>(tables: impl Iterator<Item = Table<'a>>, comm: &Comm) -> Result<Vec<Table<'a>>> {
-    let mut tables: Vec<Table<'a>> = tables.collect();
+pub fn stale<'a>(tables: impl Iterator<Item = Table<'a>>, comm: &Comm) -> Result<Tables<'a>> {
+    let mut tables: Tables<'a> = tables.collect();
     // All processes request arrays, but each keeps its own for as long as it needs.
-    let lent: Vec<&Storage> = tables.iter().map(|table| table.storage).filter(|storage| storage.was_lent()).collect();
+    let lent: SmallVec<[&Storage; 4]> = tables.iter().map(|table| table.storage).filter(|storage| storage.was_lent()).collect();
     if !lent.is_empty() {
         let own: Vec<u8> = lent.iter().map(|storage| u8::from(storage.is_lent())).collect();
         let all = comm.gather_alike(&own)?;
@@ -206,7 +230,7 @@ pub fn find_ghosts(subset: &Set) -> Result<()> {
     let mut is_in = vec![0u8; halo.numbers().len()];
     indices[..subset.size()].iter().for_each(|&element| is_in[element as usize] = 1);
     let flags = Storage::with_values(&is_in, is_in.len(), 1)?;
-    Exchange::start(vec![Table { halo, storage: &flags }], halo.comm(), Place::Host)?.finish()?;
+    Exchange::start(smallvec![Table { halo, storage: &flags }], halo.comm(), Place::Host)?.finish()?;
     let flags = flags.to_vec::<u8>()?;
     let ghosts = subset.base().size()..halo.exec();
     subset.set_ghosts(ghosts.filter(|&ghost| flags[ghost] == 1).map(|ghost| ghost as i32).collect());

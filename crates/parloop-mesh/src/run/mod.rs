@@ -5,6 +5,7 @@ mod distributed;
 mod exchange;
 mod job;
 mod known;
+mod letters;
 pub mod options;
 pub mod par_loop;
 mod product;
