@@ -12,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .._parloop import MeshError, MeshFileError
+from .._parloop import _Comm as Comm
 from ._guarded import read
 from ._mesh import Mesh
 from ._meshio import require, translated
-from ._processes import Comm, end_all_when_one_raises
+from ._processes import end_all_when_one_raises
 from ._shapes import CELL_TYPES, shape_of
 from ._topology import Ints
 
