@@ -12,7 +12,7 @@ import numpy as np
 import parloop as pl
 import parloop.mesh as op2
 import pytest
-from conftest import missing
+from conftest import missing, open_context
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 LAUNCHERS = {"openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"], "mpich": ["mpirun.mpich"]}
@@ -42,10 +42,10 @@ def mpirun(launcher, ranks, program, tmp_path, **environment):
     return done.returncode, done.stdout + done.stderr
 
 
-def passes(launcher, ranks, program, tmp_path):
+def passes(launcher, ranks, program, tmp_path, **environment):
     """Runs a program whose processes all must come to its end."""
     end = f"\nopen({str(tmp_path / 'done')!r} + str(rank), 'w').close()\n"
-    status, text = mpirun(launcher, ranks, textwrap.dedent(program) + end, tmp_path)
+    status, text = mpirun(launcher, ranks, textwrap.dedent(program) + end, tmp_path, **environment)
     assert status == 0 and all((tmp_path / f"done{rank}").exists() for rank in range(ranks)), text
 
 
@@ -108,8 +108,9 @@ def steps():
 """
 
 
-@pytest.mark.parametrize(("launcher", "ranks"), EVERY)
-def test_loops_of_every_access_give_the_numbers_of_one_process(launcher, ranks, tmp_path):
+@pytest.mark.parametrize(("launcher", "ranks", "device"), [*((*each, "cpu:1") for each in EVERY), ("openmpi", 2, "opencl"), ("mpich", 3, "opencl")])
+def test_loops_of_every_access_give_the_numbers_of_one_process(launcher, ranks, device, tmp_path):
+    open_context(device)
     serial: dict[str, np.ndarray] = {}
     exec(HEAD + PLATE + "\nsteps()\n", serial)
     expected = {name: serial[name].data_ro.tolist() for name in ("u", "v", "w", "total", "least")}
@@ -130,7 +131,55 @@ def test_loops_of_every_access_give_the_numbers_of_one_process(launcher, ranks, 
     assert (u + u).gather().tolist() == (2 * np.array(expected["u"])).tolist()
     assert int(u.inner(u)) == int(np.square(expected["u"]).sum())
     """
+    passes(launcher, ranks, program, tmp_path, PARLOOP_DEVICE=device)
+
+
+@pytest.mark.parametrize(("launcher", "ranks", "of_mpi4py"), [("openmpi", 1, False), ("openmpi", 2, True), ("openmpi", 3, False), ("mpich", 3, False)])
+def test_a_mesh_is_read_by_rank_0_for_all(launcher, ranks, of_mpi4py, tmp_path):
+    pytest.importorskip("meshio")
+    if of_mpi4py and importlib.util.find_spec("mpi4py") is None:
+        missing("mpi4py")
+    whole = op2.box_mesh((6, 5))
+    height = op2.Dat(whole.vertices, np.arange(42.0), name="height")
+    whole.write(tmp_path / "plate.msh", height=height)
+    program = f"""
+    if {of_mpi4py}:
+        from mpi4py import MPI
+        comm = MPI.COMM_WORLD
+    else:
+        comm = world
+    # Only rank 0 has the file.
+    mesh = op2.read_mesh({str(tmp_path / "plate.msh")!r} if rank == 0 else "elsewhere.msh", comm=comm)
+    assert (mesh.cells.size, mesh.vertices.size, mesh.name, mesh.coordinates.cdim) == (60, 42, "plate.msh", 2)
+    left, corners, height = mesh.region("left", on="vertices"), mesh.map("cells", "vertices"), mesh.point_data["height"]
+    assert left.size == 6 and height.data_ro.tolist() == list(range(42)) and set(mesh.regions) == {{"left", "right", "bottom", "top"}}
+    total = op2.Dat(mesh.cells, name="total")
+    table = corners.values.copy()
+    op2.distribute(mesh.cells, by="graph")
+    assert mesh.cells.is_distributed == (size > 1)
+    op2.par_loop(op2.Kernel("void add(double *t, const double *h) {{ t[0] = h[0] + h[1] + h[2]; }}", "add"), mesh.cells, total(WRITE), height(READ, corners))
+    assert total.gather().tolist() == np.arange(42.0)[table].sum(1).tolist()
+    """
     passes(launcher, ranks, program, tmp_path)
+
+
+def test_a_mesh_that_rank_0_cannot_read_is_an_error_of_all(tmp_path):
+    pytest.importorskip("meshio")
+    (tmp_path / "wrong.msh").write_text("nothing")
+    program = f"""
+    for path, words in ((r"{tmp_path}/none.msh", "none.msh`: no such file"), (r"{tmp_path}/wrong.msh", "cannot read")):
+        try:
+            op2.read_mesh(path, comm=world)
+        except pl.MeshFileError as error:
+            assert words in str(error) and ("(on rank 0)" in str(error)) == (rank > 0), error
+        else:
+            raise AssertionError(words)
+    try:
+        op2.read_mesh("none.msh", comm=3)
+    except pl.MeshError as error:
+        assert "expected a Comm or an mpi4py communicator, not" in str(error), error
+    """
+    passes("openmpi", 2, program, tmp_path)
 
 
 @pytest.mark.parametrize(("launcher", "ranks"), [("openmpi", 2), ("mpich", 3)])

@@ -17,7 +17,7 @@ use crate::declare::set::Set;
 use crate::error::MeshError;
 use crate::run::options::LoopOptions;
 use crate::run::par_loop::ParLoop;
-use crate::storage::{Layout, Storage, take_turns};
+use crate::storage::{Storage, take_turns};
 
 /// What is done with two numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -95,11 +95,7 @@ impl Dat {
         }
         self.check_copy(other)?;
         let _turns = take_turns([(from, false), (to, true)])?;
-        let newest = from.newest().map_or_else(host, Ok)?;
-        let layout = from.settle_layout(&newest, Layout::Rows);
-        let context = if to.settle_layout(&newest, layout) == layout { newest } else { host()? };
-        let (source, target) = (from.place(&context, true, false)?, to.place(&context, false, true)?);
-        Ok(context.stream().copy(&target, 0, &source, 0, source.len()).map_err(KernelError::from)?)
+        Ok(to.copy_from(from)?)
     }
 
     /// Copies the numbers of some elements into another of the same shape and type.

@@ -357,6 +357,11 @@ impl Storage {
         state.copies.iter().find(|copy| copy.version == state.version).map(|copy| copy.context.clone())
     }
 
+    /// Whether the host has the newest numbers, alone or besides a device; not in a forked child that cannot know.
+    pub fn is_on_host(&self) -> bool {
+        self.state().is_ok_and(|state| state.host == state.version)
+    }
+
     /// How the numbers lie on a context, for as long as the storage lives: as the first request prefers, or by rows if they are used before
     /// any request. The answer never changes, so code generated for it stays valid.
     pub(crate) fn settle_layout(&self, context: &Context, preferred: Layout) -> Layout {
@@ -453,6 +458,19 @@ impl Storage {
             return Ok(None);
         }
         Ok(Some(self.place(context, true, true)?))
+    }
+
+    /// Takes all numbers of another table of the same shape, where they are. The caller holds the locks of both.
+    ///
+    /// # Errors
+    /// When memory cannot be allocated, or a device fails.
+    pub(crate) fn copy_from(&self, other: &Storage) -> Result<(), KernelError> {
+        let host = || self.inner.host.device().default_stream().map(Context::on);
+        let newest = other.newest().map_or_else(host, Ok)?;
+        let layout = other.settle_layout(&newest, Layout::Rows);
+        let context = if self.settle_layout(&newest, layout) == layout { newest } else { host()? };
+        let (source, target) = (other.place(&context, true, false)?, self.place(&context, false, true)?);
+        Ok(context.stream().copy(&target, 0, &source, 0, source.len())?)
     }
 
     /// Sets all numbers to zero, where the context has them.

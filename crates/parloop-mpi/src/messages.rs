@@ -1,6 +1,7 @@
 //! Messages to and from several processes at once: started, and finished when what they bring is needed.
 
 use std::ffi::{c_int, c_void};
+use std::ops::Range;
 
 use crate::Result;
 use crate::comm::{Comm, Group, MOST, address};
@@ -28,23 +29,23 @@ const TAG: c_int = 15;
 pub struct Messages {
     sent: Vec<(usize, Vec<u8>)>,
     received: Vec<(usize, Vec<u8>)>,
+    /// Requests of the library, as it writes them: words, of which handles of 32 bits fill the halves.
+    requests: Vec<u64>,
     flight: Option<Flight>,
 }
 
-/// Requests of the library, as it writes them.
+/// Requests that were started and not waited for.
 struct Flight {
     group: Group,
-    /// Words, of which handles of 32 bits fill the halves.
-    requests: Vec<u64>,
     count: usize,
 }
 
 impl Flight {
     /// Where the next request is written.
-    fn next(&mut self) -> *mut c_void {
+    fn next(&mut self, requests: &mut [u64]) -> *mut c_void {
         let offset = self.count * self.group.mpi.table.abi.handle_size();
         self.count += 1;
-        self.requests.as_mut_ptr().cast::<u8>().wrapping_add(offset).cast()
+        requests.as_mut_ptr().cast::<u8>().wrapping_add(offset).cast()
     }
 }
 
@@ -57,6 +58,40 @@ impl Messages {
     /// A message from a process, of that many bytes.
     pub fn receive(&mut self, from: usize, bytes: usize) {
         self.received.push((from, vec![0; bytes]));
+    }
+
+    /// Messages of these lengths: the rank of each process, the bytes for it, and those from it. Those of no bytes are left out. The memory of
+    /// the messages before is used again, so that an exchange that is repeated allocates nothing.
+    ///
+    /// # Errors
+    /// What the library says, where messages are in flight.
+    pub fn lay_out(&mut self, letters: &[(usize, usize, usize)]) -> Result<()> {
+        self.wait()?;
+        let sent = letters.iter().map(|&(with, bytes, _)| (with, bytes)).filter(|(_, bytes)| *bytes > 0);
+        let received = letters.iter().map(|&(with, _, bytes)| (with, bytes)).filter(|(_, bytes)| *bytes > 0);
+        resized(&mut self.sent, sent, |bytes, length| {
+            bytes.clear();
+            bytes.reserve(length);
+        });
+        // What is longer than before is zero there; the rest is written by the library.
+        resized(&mut self.received, received, |bytes, length| bytes.resize(length, 0));
+        Ok(())
+    }
+
+    /// The bytes for a process: they are appended here before the messages start. `None` if none were announced, and in flight.
+    pub fn outgoing(&mut self, to: usize) -> Option<&mut Vec<u8>> {
+        if self.flight.is_some() {
+            return None;
+        }
+        self.sent.iter_mut().find(|(with, _)| *with == to).map(|(_, bytes)| bytes)
+    }
+
+    /// The bytes that came from a process, after [`wait`](Self::wait); none if none were asked for, and in flight.
+    pub fn incoming(&self, from: usize) -> &[u8] {
+        if self.flight.is_some() {
+            return &[];
+        }
+        self.received.iter().find(|(with, _)| *with == from).map_or(&[], |(_, bytes)| bytes)
     }
 
     /// A message to a process and one from it, left out where they have no bytes.
@@ -89,27 +124,33 @@ impl Messages {
             }
         }
         let Some(group) = comm.group() else { return Ok(()) };
-        let pieces = |list: &[(usize, Vec<u8>)]| list.iter().map(|(_, bytes)| bytes.len().div_ceil(MOST).max(1)).sum::<usize>();
-        let requests = vec![0; pieces(&self.sent) + pieces(&self.received)];
+        let count: usize = self.sent.iter().chain(&self.received).map(|(_, bytes)| pieces(bytes.len()).len()).sum();
+        if count == 0 {
+            return Ok(());
+        }
         group.mpi.check_alive()?;
-        let flight = self.flight.insert(Flight { group, requests, count: 0 });
+        self.requests.resize(count, 0);
+        let flight = self.flight.insert(Flight { group, count: 0 });
+        let requests = &mut self.requests[..];
         let table = &group.mpi.table;
         let _turn = group.mpi.turn();
         for (from, bytes) in self.received.iter_mut().filter(|(from, _)| *from != rank) {
-            for piece in chunks_mut(bytes) {
+            for piece in pieces(bytes.len()) {
+                let piece = &mut bytes[piece];
                 // SAFETY: the bytes are owned by these messages, which wait for the request before they give them away or are dropped.
                 check("MPI_Irecv", unsafe {
                     let (to, length) = (piece.as_mut_ptr().cast(), piece.len() as c_int);
-                    (table.irecv)(to, length, table.byte, *from as c_int, TAG, group.handle, flight.next())
+                    (table.irecv)(to, length, table.byte, *from as c_int, TAG, group.handle, flight.next(requests))
                 })?;
             }
         }
-        for (to, bytes) in self.sent.iter_mut().filter(|(to, _)| *to != rank) {
-            for piece in chunks_mut(bytes) {
+        for (to, bytes) in self.sent.iter().filter(|(to, _)| *to != rank) {
+            for piece in pieces(bytes.len()) {
+                let piece = &bytes[piece];
                 // SAFETY: as above.
                 check("MPI_Isend", unsafe {
                     let (from, length) = (address(piece), piece.len() as c_int);
-                    (table.isend)(from, length, table.byte, *to as c_int, TAG, group.handle, flight.next())
+                    (table.isend)(from, length, table.byte, *to as c_int, TAG, group.handle, flight.next(requests))
                 })?;
             }
         }
@@ -125,26 +166,45 @@ impl Messages {
         Ok(std::mem::take(&mut self.received))
     }
 
-    fn wait(&mut self) -> Result<()> {
-        let Some(mut flight) = self.flight.take() else { return Ok(()) };
+    /// Waits for all.
+    ///
+    /// # Errors
+    /// What the library says.
+    pub fn wait(&mut self) -> Result<()> {
+        let Some(flight) = self.flight.take() else { return Ok(()) };
         let table = &flight.group.mpi.table;
         let _turn = flight.group.mpi.turn();
         // SAFETY: these are requests that were started and not waited for; nobody wants their statuses.
-        let code = unsafe { (table.waitall)(flight.count as c_int, flight.requests.as_mut_ptr().cast(), table.abi.no_statuses()) };
+        let code = unsafe { (table.waitall)(flight.count as c_int, self.requests.as_mut_ptr().cast(), table.abi.no_statuses()) };
         check("MPI_Waitall", code)
     }
 }
 
-/// Pieces that one message can have; one without bytes where there are none.
-fn chunks_mut(bytes: &mut [u8]) -> Vec<&mut [u8]> {
-    if bytes.is_empty() { vec![bytes] } else { bytes.chunks_mut(MOST).collect() }
+/// Makes messages of these lengths of those that are there.
+fn resized(list: &mut Vec<(usize, Vec<u8>)>, lengths: impl Iterator<Item = (usize, usize)>, resize: impl Fn(&mut Vec<u8>, usize)) {
+    let mut count = 0;
+    for (with, length) in lengths {
+        if count == list.len() {
+            list.push((with, Vec::new()));
+        }
+        let (rank, bytes) = &mut list[count];
+        *rank = with;
+        resize(bytes, length);
+        count += 1;
+    }
+    list.truncate(count);
+}
+
+/// The bytes of each piece of a message, of which one can have so many; one without bytes where there are none.
+fn pieces(length: usize) -> impl ExactSizeIterator<Item = Range<usize>> {
+    (0..length.div_ceil(MOST).max(1)).map(move |piece| piece * MOST..length.min((piece + 1) * MOST))
 }
 
 impl Drop for Messages {
     fn drop(&mut self) {
         // The library may write to the bytes until then; where it cannot say when, they are not given back.
         if self.wait().is_err() {
-            std::mem::forget((std::mem::take(&mut self.sent), std::mem::take(&mut self.received)));
+            std::mem::forget((std::mem::take(&mut self.sent), std::mem::take(&mut self.received), std::mem::take(&mut self.requests)));
         }
     }
 }

@@ -66,6 +66,27 @@ fn worker_bytes() {
         let expected: Vec<(usize, Vec<u8>)> = (0..size).map(|from| (from, vec![byte + from as u8; 100])).collect();
         assert_eq!(messages.finish().unwrap(), expected);
     }
+    // The same messages again and again, with other lengths in between; some have no bytes.
+    let mut messages = Messages::default();
+    for turn in 0..6usize {
+        let length = |from: usize, to: usize| (turn % 3) * 500 * ((from + to) % 2 + from);
+        let letters: Vec<_> = (0..size).map(|with| (with, length(rank, with), length(with, rank))).collect();
+        messages.lay_out(&letters).unwrap();
+        for &(with, bytes, _) in &letters {
+            match messages.outgoing(with) {
+                Some(letter) => letter.resize(bytes, (10 * turn + rank) as u8),
+                None => assert_eq!(bytes, 0),
+            }
+        }
+        messages.start(&world).unwrap();
+        if size > 1 && turn % 3 > 0 {
+            assert!(messages.outgoing(1).is_none() && messages.incoming(1).is_empty(), "the library has the bytes");
+        }
+        messages.wait().unwrap();
+        for (from, _, bytes) in letters {
+            assert_eq!(messages.incoming(from), vec![(10 * turn + from) as u8; bytes], "turn {turn} from {from}");
+        }
+    }
     world.barrier().unwrap();
     // The handle of one's own duplicate is that of a communicator like others.
     // SAFETY: it is one.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import re
 from typing import Any
@@ -10,9 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .._parloop import MeshError, MeshFileError
+from .._parloop import _Comm as Comm
 from ._guarded import read
 from ._mesh import Mesh
 from ._meshio import require, translated
+from ._processes import end_all_when_one_raises
 from ._shapes import CELL_TYPES, shape_of
 from ._topology import Ints
 
@@ -22,7 +26,7 @@ _TAGS = ("gmsh:physical", "medit:ref", "nastran:ref", "netgen:index", "tetgen:re
 Parts = dict[str, dict[str, list[Ints]]]
 
 
-def read_mesh(path: str | os.PathLike[str], file_format: str | None = None) -> Mesh:
+def read_mesh(path: str | os.PathLike[str], file_format: str | None = None, *, comm: Any = None) -> Mesh:
     """Read a mesh from a file of any format that meshio reads (``pip install parloop[mesh]``).
 
     Gmsh, VTK, XDMF, Abaqus, Exodus, MED, Medit, Nastran, STL, SU2, TetGen and others.
@@ -33,6 +37,10 @@ def read_mesh(path: str | os.PathLike[str], file_format: str | None = None) -> M
         The file; its ending says in which format it is.
     file_format : str, optional
         meshio's name of the format, where the ending does not say it.
+    comm : Comm or a communicator of mpi4py, optional
+        Processes that read the mesh together: rank 0 reads the file and sends its contents to the others, which need neither the file nor
+        meshio. All of them must call it, and all have the whole mesh until :func:`distribute` is called. By default every process reads the
+        file by itself.
 
     Returns
     -------
@@ -45,7 +53,7 @@ def read_mesh(path: str | os.PathLike[str], file_format: str | None = None) -> M
     ------
     MeshFileError
         If the file does not exist or cannot be read, has no points, has cells of types that are not supported, or indices and coordinates
-        that are not those of a mesh.
+        that are not those of a mesh. With ``comm``, on all processes.
     ImportError
         If meshio is not installed.
 
@@ -58,6 +66,76 @@ def read_mesh(path: str | os.PathLike[str], file_format: str | None = None) -> M
     >>> mesh.cells, mesh.coordinates.cdim, mesh.region("left").size
     (Set(32, 'triangle'), 2, 4)
     """
+    if comm is None:
+        return _made(path, _contents(path, file_format))
+    together = comm if isinstance(comm, Comm) else Comm(comm)
+    if together.size == 1:
+        return _made(path, _contents(path, file_format))
+    end_all_when_one_raises(together)
+    return _made(path, _shared(together, path, file_format))
+
+
+def _made(path: str | os.PathLike[str], contents: dict[str, Any]) -> Mesh:
+    try:
+        return Mesh(**contents)
+    except MeshFileError:
+        raise
+    except MeshError as error:
+        raise MeshFileError(f"cannot read `{os.fsdecode(path)}`: {error}") from error
+
+
+def _shared(comm: Comm, path: str | os.PathLike[str], file_format: str | None) -> dict[str, Any]:
+    """What rank 0 reads, on all processes; an error of its is one of all."""
+    sent, failed = b"", None
+    if comm.rank == 0:
+        try:
+            sent = _packed({"contents": _contents(path, file_format)})
+        except BaseException as error:
+            kind = "ImportError" if isinstance(error, ImportError) else "MeshFileError"
+            sent, failed = _packed({"kind": kind, "message": str(error) or type(error).__name__}), error
+    received = comm.broadcast_bytes(sent)
+    if failed is not None:
+        raise failed
+    found = _unpacked(received)
+    if "message" in found:
+        raise (ImportError if found["kind"] == "ImportError" else MeshFileError)(f"{found['message']} (on rank 0)")
+    contents: dict[str, Any] = found["contents"]
+    return contents
+
+
+def _packed(tree: dict[str, Any]) -> bytes:
+    """Nested dicts of arrays and strings, as bytes: arrays by their places in a list."""
+    arrays: list[npt.NDArray[Any]] = []
+
+    def numbered(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: numbered(part) for name, part in value.items()}
+        if isinstance(value, str):
+            return value
+        arrays.append(np.asarray(value))
+        return len(arrays) - 1
+
+    names = json.dumps(numbered(tree)).encode()
+    file = io.BytesIO()
+    np.savez(file, np.frombuffer(names, np.uint8), *arrays)
+    return file.getvalue()
+
+
+def _unpacked(data: bytes) -> dict[str, Any]:
+    with np.load(io.BytesIO(data), allow_pickle=False) as file:
+        arrays = [file[f"arr_{place}"] for place in range(len(file.files))]
+
+    def found(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: found(part) for name, part in value.items()}
+        return value if isinstance(value, str) else arrays[1 + value]
+
+    tree: dict[str, Any] = found(json.loads(arrays[0].tobytes()))
+    return tree
+
+
+def _contents(path: str | os.PathLike[str], file_format: str | None) -> dict[str, Any]:
+    """What the file has, as a mesh takes it."""
     try:
         file = os.fsdecode(path)
     except TypeError:
@@ -84,7 +162,7 @@ def _check_vtu(file: str) -> None:
                 raise ValueError("it has no cells")
 
 
-def _converted(found: Any, file: str) -> Mesh:
+def _converted(found: Any, file: str) -> dict[str, Any]:
     if np.size(found.points) == 0:
         raise MeshFileError(f"cannot read `{file}`: it has no points")
     types = [block.type for block in found.cells]
@@ -95,14 +173,14 @@ def _converted(found: Any, file: str) -> Mesh:
     tables = {name: np.concatenate([table for other, table in blocks if other == name]) for name in dict.fromkeys(types)}
     with translated("read", file):
         regions = _regions(found, blocks)
-    return Mesh(
-        np.asarray(found.points),
-        tables,
-        regions={name: {place: np.concatenate(ids) for place, ids in parts.items()} for name, parts in regions.items()},
-        point_data={name: values for name, values in found.point_data.items() if _is_data(values)},
-        cell_data={name: joined for name, values in found.cell_data.items() if (joined := _joined(types, values))},
-        name=os.path.basename(file),
-    )
+    return {
+        "points": np.asarray(found.points),
+        "cells": tables,
+        "regions": {name: {place: np.concatenate(ids) for place, ids in parts.items()} for name, parts in regions.items()},
+        "point_data": {name: values for name, values in found.point_data.items() if _is_data(values)},
+        "cell_data": {name: joined for name, values in found.cell_data.items() if (joined := _joined(types, values))},
+        "name": os.path.basename(file),
+    }
 
 
 def _is_data(values: npt.ArrayLike) -> bool:

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use parloop_mpi::Comm;
 
+use super::identity::{Id, Identity};
 use crate::Result;
 use crate::plan::Share;
 
 /// What this process has of a distributed set.
 #[derive(Debug)]
 pub struct Halo {
+    id: Identity,
     comm: Comm,
     whole: usize,
     share: Share,
@@ -46,7 +48,12 @@ impl Halo {
             Neighbour { rank, exports, imports }
         });
         let neighbours = neighbours.filter(|neighbour| !neighbour.exports.is_empty() || !neighbour.imports.is_empty()).collect();
-        Ok(Halo { comm: comm.clone(), whole: owners.len(), share, neighbours })
+        Ok(Halo { id: Identity::fresh(), comm: comm.clone(), whole: owners.len(), share, neighbours })
+    }
+
+    /// Its number, by which others keep what they know about it.
+    pub(crate) fn id(&self) -> Id {
+        self.id.number()
     }
 
     /// The processes that share the set.

@@ -301,7 +301,7 @@ fn on_items(shape: &Shape, listed: bool, place: Expr, inames: &[Name]) -> (Piece
 }
 
 /// Blocks of work items.
-fn on_blocks() -> Piece {
+pub(super) fn on_blocks() -> Piece {
     Piece { tags: vec![(name("pl_g"), InameTag::Group(0)), (name("pl_l"), InameTag::Local(0))], ..Piece::default() }
 }
 
@@ -341,7 +341,7 @@ fn unsigned(offset: DType) -> DType {
 }
 
 /// Blocks of work items for `pl_count` places.
-fn block(group: &Name, item: &Name) -> Set {
+pub(super) fn block(group: &Name, item: &Name) -> Set {
     let place = affine(&[(BLOCK as i64, group), (1, item)]);
     let limits = [
         (Affine::constant(0), Affine::name(item.clone()), 0),

@@ -10,6 +10,7 @@ mod permute;
 mod piece;
 mod product;
 mod reduce;
+mod rows;
 mod spot;
 mod stage;
 
@@ -30,6 +31,7 @@ pub use permute::{Permute, permute};
 pub use piece::Lowered;
 pub use product::{Product, product};
 pub use reduce::combine;
+pub use rows::{RowMove, RowWords, move_rows};
 
 /// On what elements are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -14,7 +14,8 @@ use parloop_mpi::Comm;
 use smallvec::SmallVec;
 
 use super::combine::combine;
-use super::exchange::{Exchange, Table, find_ghosts, stale};
+use super::exchange::{Exchange, Place, Tables, find_ghosts, stale};
+use super::staged::Table;
 use crate::Result;
 use crate::access::Access;
 use crate::declare::arg::{ArgData, Part};
@@ -167,9 +168,7 @@ impl<L: Stretched> Distributed<L> {
     fn fill_copies(&self, parts: &[Part]) -> Result<()> {
         for (part, copy) in &self.copies {
             if let ArgData::Dat(copy) | ArgData::Component(copy, _) = copy {
-                let (rows, mut bytes): (Vec<i32>, _) = ((0..copy.storage().rows() as i32).collect(), Vec::new());
-                parts[*part].storage().pack(&rows, &mut bytes)?;
-                copy.storage().unpack(&rows, &bytes)?;
+                copy.storage().copy_from(parts[*part].storage())?;
             }
         }
         Ok(())
@@ -194,11 +193,11 @@ impl<L: Stretched> Distributed<L> {
         }
         let run = |stretch: Stretch| self.loops[stretch as usize].get_or_init(|| make(stretch)).run_in_turn(context);
         match self.way {
-            DistributedScheme::InTurn => self.run_in_turn(parts, &run)?,
+            DistributedScheme::InTurn => self.run_in_turn(parts, Place::of(context), &run)?,
             way => {
                 let stale = self.stale(parts)?;
                 let nothing_to_wait_for = stale.is_empty();
-                let exchange = Exchange::start(stale, &self.comm)?;
+                let exchange = Exchange::start(stale, &self.comm, Place::of(context))?;
                 let rest: &[Stretch] = match way {
                     DistributedScheme::Owned if nothing_to_wait_for => &[Stretch::Owned],
                     DistributedScheme::Redundant if nothing_to_wait_for && self.sums.is_empty() => &[Stretch::Exec],
@@ -237,20 +236,20 @@ impl<L: Stretched> Distributed<L> {
         Ok(tables.into_iter().map(|(storage, writes)| storage.turn(writes)).collect::<Result<_, _>>()?)
     }
 
-    fn stale<'a>(&self, parts: &'a [Part]) -> Result<Vec<Table<'a>>> {
+    fn stale<'a>(&self, parts: &'a [Part]) -> Result<Tables<'a>> {
         stale(self.needed.iter().filter_map(|&part| table(&parts[part])), &self.comm)
     }
 
     /// One process after another, each with up-to-date ghosts, whose values are sent back to their owners.
-    fn run_in_turn(&self, parts: &[Part], run: &dyn Fn(Stretch) -> Result<()>) -> Result<()> {
+    fn run_in_turn(&self, parts: &[Part], place: Place<'_>, run: &dyn Fn(Stretch) -> Result<()>) -> Result<()> {
         let indirect: Vec<usize> = self.written.iter().copied().filter(|&part| self.needed.contains(&part)).collect();
         for rank in 0..self.comm.size() {
-            Exchange::start(self.stale(parts)?, &self.comm)?.finish()?;
+            Exchange::start(self.stale(parts)?, &self.comm, place)?.finish()?;
             if rank == self.comm.rank() {
                 run(Stretch::Owned)?;
             }
             let back = indirect.iter().filter_map(|&part| table(&parts[part])).collect();
-            Exchange::start_back(back, &self.comm, rank)?.finish()?;
+            Exchange::start_back(back, &self.comm, rank, place)?.finish()?;
         }
         Ok(())
     }

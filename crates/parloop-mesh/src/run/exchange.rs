@@ -1,28 +1,46 @@
 //! Ghost values, sent by their owners: several tables in one message to each neighbour.
 
-use std::collections::BTreeMap;
-
+use parloop_device::{DeviceKind, refuse_recording};
+use parloop_kernel::{Context, KernelError};
 use parloop_mpi::{Comm, Messages};
+use smallvec::{SmallVec, smallvec};
 
+use super::letters;
+use super::staged::{Selected, Side, Staged, Table};
 use crate::Result;
 use crate::declare::dat::Dat;
-use crate::declare::halo::{Halo, Neighbour};
 use crate::declare::set::Set;
 use crate::error::MeshError;
 use crate::storage::Storage;
 
-/// A table with a row for each element of a distributed set.
-#[derive(Clone, Copy)]
-pub struct Table<'a> {
-    pub halo: &'a Halo,
-    pub storage: &'a Storage,
-}
+/// Tables that are exchanged together.
+pub type Tables<'a> = SmallVec<[Table<'a>; 4]>;
 
 /// Messages in flight. Their holder has write locks on the tables.
 pub struct Exchange<'a> {
-    tables: Vec<Table<'a>>,
+    tables: Tables<'a>,
     messages: Messages,
     way: Direction,
+    place: Place<'a>,
+}
+
+/// Where rows are taken from tables and put back.
+#[derive(Clone, Copy)]
+pub enum Place<'a> {
+    /// On the host.
+    Host,
+    /// On a device that has memory of its own.
+    Device(&'a Context),
+}
+
+impl Place<'_> {
+    /// Where kernels of a context use the numbers.
+    pub fn of(context: &Context) -> Place<'_> {
+        match context.device().kind() {
+            DeviceKind::Cpu => Place::Host,
+            DeviceKind::OpenCl | DeviceKind::Cuda | DeviceKind::Hip => Place::Device(context),
+        }
+    }
 }
 
 /// Who sends.
@@ -35,19 +53,19 @@ enum Direction {
 }
 
 impl Direction {
-    fn sent(self, of: &Neighbour, rank: usize) -> &[i32] {
+    /// The rows that this process sends; `None` where it sends none.
+    fn sent(self, rank: usize) -> Option<Selected> {
         match self {
-            Direction::ToGhosts => &of.exports,
-            Direction::ToOwners { from } if from == rank => &of.imports,
-            Direction::ToOwners { .. } => &[],
+            Direction::ToGhosts => Some(Selected { side: Side::Exports, only: None }),
+            Direction::ToOwners { from } => (from == rank).then_some(Selected { side: Side::Imports, only: None }),
         }
     }
 
-    fn received(self, of: &Neighbour) -> &[i32] {
+    /// The rows that it receives.
+    fn received(self) -> Selected {
         match self {
-            Direction::ToGhosts => &of.imports,
-            Direction::ToOwners { from } if from == of.rank => &of.exports,
-            Direction::ToOwners { .. } => &[],
+            Direction::ToGhosts => Selected { side: Side::Imports, only: None },
+            Direction::ToOwners { from } => Selected { side: Side::Exports, only: Some(from) },
         }
     }
 }
@@ -57,54 +75,124 @@ impl<'a> Exchange<'a> {
     ///
     /// # Errors
     /// When a device that has the numbers fails; what MPI says.
-    pub fn start(tables: Vec<Table<'a>>, comm: &Comm) -> Result<Exchange<'a>> {
-        Exchange::on_its_way(tables, comm, Direction::ToGhosts)
+    pub fn start(tables: Tables<'a>, comm: &Comm, place: Place<'a>) -> Result<Exchange<'a>> {
+        Exchange::on_its_way(tables, comm, Direction::ToGhosts, place)
     }
 
     /// Sends what one process left in its ghosts to their owners.
     ///
     /// # Errors
     /// As [`start`](Self::start).
-    pub fn start_back(tables: Vec<Table<'a>>, comm: &Comm, from: usize) -> Result<Exchange<'a>> {
-        Exchange::on_its_way(tables, comm, Direction::ToOwners { from })
+    pub fn start_back(tables: Tables<'a>, comm: &Comm, from: usize, place: Place<'a>) -> Result<Exchange<'a>> {
+        Exchange::on_its_way(tables, comm, Direction::ToOwners { from }, place)
     }
 
-    fn on_its_way(tables: Vec<Table<'a>>, comm: &Comm, way: Direction) -> Result<Exchange<'a>> {
-        let mut letters: BTreeMap<usize, (Vec<u8>, usize)> = BTreeMap::new();
+    fn on_its_way(tables: Tables<'a>, comm: &Comm, way: Direction, place: Place<'a>) -> Result<Exchange<'a>> {
+        let (sent, received) = (way.sent(comm.rank()), way.received());
+        let mut letters: SmallVec<[(usize, usize, usize); 8]> = SmallVec::new();
         for Table { halo, storage } in &tables {
             for neighbour in halo.neighbours() {
-                let (sent, coming) = letters.entry(neighbour.rank).or_default();
-                storage.pack(way.sent(neighbour, comm.rank()), sent)?;
-                *coming += way.received(neighbour).len() * storage.row_bytes();
+                let known = letters.binary_search_by_key(&neighbour.rank, |letter| letter.0);
+                let known = known.unwrap_or_else(|place| {
+                    letters.insert(place, (neighbour.rank, 0, 0));
+                    place
+                });
+                letters[known].1 += sent.map_or(0, |sent| sent.rows(neighbour).len()) * storage.row_bytes();
+                letters[known].2 += received.rows(neighbour).len() * storage.row_bytes();
             }
         }
-        let mut messages = Messages::default();
-        for (rank, (sent, coming)) in letters {
-            messages.add(rank, sent, coming);
+        let mut messages = tables.first().map(|first| letters::take(first.halo)).unwrap_or_default();
+        messages.lay_out(&letters)?;
+        if let Some(sent) = sent {
+            pack(&tables, sent, place, &mut messages)?;
         }
         messages.start(comm)?;
-        Ok(Exchange { tables, messages, way })
+        Ok(Exchange { tables, messages, way, place })
     }
 
     /// Waits for the messages, and puts what they bring where it belongs.
     ///
     /// # Errors
     /// As [`start`](Self::start).
-    pub fn finish(self) -> Result<()> {
-        let received: BTreeMap<usize, Vec<u8>> = self.messages.finish()?.into_iter().collect();
-        let mut rest: BTreeMap<usize, &[u8]> = received.iter().map(|(rank, bytes)| (*rank, &bytes[..])).collect();
-        for Table { halo, storage } in &self.tables {
-            for neighbour in halo.neighbours() {
-                let rows = self.way.received(neighbour);
-                let Some(bytes) = rest.get_mut(&neighbour.rank) else { continue };
-                let (own, behind) = bytes.split_at(rows.len() * storage.row_bytes());
-                storage.unpack(rows, own)?;
-                *bytes = behind;
+    pub fn finish(mut self) -> Result<()> {
+        self.messages.wait()?;
+        let (received, mut arrived) = (self.way.received(), Arrived { messages: &self.messages, taken: SmallVec::new() });
+        match self.place {
+            Place::Host => {
+                for Table { halo, storage } in &self.tables {
+                    let rows = halo.neighbours().iter().map(|neighbour| (neighbour.rank, received.rows(neighbour)));
+                    for (rank, rows) in rows.filter(|(_, rows)| !rows.is_empty()) {
+                        storage.unpack(rows, arrived.next(rank, rows.len() * storage.row_bytes()))?;
+                    }
+                }
             }
+            Place::Device(context) => Staged::scatter(&self.tables, received, context, |number, mut bytes| {
+                let Table { halo, storage } = self.tables[number];
+                for neighbour in halo.neighbours() {
+                    let length = received.rows(neighbour).len() * storage.row_bytes();
+                    let (here, behind) = bytes.split_at_mut(length);
+                    here.copy_from_slice(arrived.next(neighbour.rank, length));
+                    bytes = behind;
+                }
+            })?,
+        }
+        for Table { storage, .. } in &self.tables {
             storage.set_ghosts_fresh(self.way == Direction::ToGhosts);
+        }
+        if let Some(first) = self.tables.first() {
+            letters::keep(first.halo, self.messages);
         }
         Ok(())
     }
+}
+
+/// What messages brought, taken piece by piece.
+struct Arrived<'a> {
+    messages: &'a Messages,
+    /// How many bytes were taken from each process.
+    taken: SmallVec<[(usize, usize); 8]>,
+}
+
+impl<'a> Arrived<'a> {
+    /// The next bytes from a process.
+    fn next(&mut self, rank: usize, length: usize) -> &'a [u8] {
+        let known = self.taken.iter().position(|(from, _)| *from == rank).unwrap_or_else(|| {
+            self.taken.push((rank, 0));
+            self.taken.len() - 1
+        });
+        let start = self.taken[known].1;
+        self.taken[known].1 += length;
+        &self.messages.incoming(rank)[start..][..length]
+    }
+}
+
+/// Appends the rows for each neighbour to its message.
+fn pack(tables: &[Table<'_>], sent: Selected, place: Place<'_>, messages: &mut Messages) -> Result<()> {
+    match place {
+        Place::Host => {
+            for Table { halo, storage } in tables {
+                for neighbour in halo.neighbours() {
+                    if let Some(bytes) = messages.outgoing(neighbour.rank) {
+                        storage.pack(sent.rows(neighbour), bytes)?;
+                    }
+                }
+            }
+        }
+        Place::Device(context) => {
+            let staged = Staged::gather(tables, sent, context)?;
+            for (Table { halo, storage }, mut bytes) in tables.iter().zip(staged.bytes()?) {
+                for neighbour in halo.neighbours() {
+                    let (own, behind) = bytes.split_at(sent.rows(neighbour).len() * storage.row_bytes());
+                    if let Some(letter) = messages.outgoing(neighbour.rank) {
+                        letter.extend_from_slice(own);
+                    }
+                    bytes = behind;
+                }
+            }
+            staged.keep(tables, context)?;
+        }
+    }
+    Ok(())
 }
 
 /// Those tables whose ghosts do not have the numbers of their owners, or may be stale because an exported array may be written. All
@@ -112,10 +200,10 @@ impl<'a> Exchange<'a> {
 ///
 /// # Errors
 /// What MPI says.
-pub fn stale<'a>(tables: impl Iterator<Item = Table<'a>>, comm: &Comm) -> Result<Vec<Table<'a>>> {
-    let mut tables: Vec<Table<'a>> = tables.collect();
+pub fn stale<'a>(tables: impl Iterator<Item = Table<'a>>, comm: &Comm) -> Result<Tables<'a>> {
+    let mut tables: Tables<'a> = tables.collect();
     // All processes request arrays, but each keeps its own for as long as it needs.
-    let lent: Vec<&Storage> = tables.iter().map(|table| table.storage).filter(|storage| storage.was_lent()).collect();
+    let lent: SmallVec<[&Storage; 4]> = tables.iter().map(|table| table.storage).filter(|storage| storage.was_lent()).collect();
     if !lent.is_empty() {
         let own: Vec<u8> = lent.iter().map(|storage| u8::from(storage.is_lent())).collect();
         let all = comm.gather_alike(&own)?;
@@ -142,7 +230,7 @@ pub fn find_ghosts(subset: &Set) -> Result<()> {
     let mut is_in = vec![0u8; halo.numbers().len()];
     indices[..subset.size()].iter().for_each(|&element| is_in[element as usize] = 1);
     let flags = Storage::with_values(&is_in, is_in.len(), 1)?;
-    Exchange::start(vec![Table { halo, storage: &flags }], halo.comm())?.finish()?;
+    Exchange::start(smallvec![Table { halo, storage: &flags }], halo.comm(), Place::Host)?.finish()?;
     let flags = flags.to_vec::<u8>()?;
     let ghosts = subset.base().size()..halo.exec();
     subset.set_ghosts(ghosts.filter(|&ghost| flags[ghost] == 1).map(|ghost| ghost as i32).collect());
@@ -157,9 +245,11 @@ impl Dat {
     pub fn renew_ghosts(&self) -> Result<()> {
         let dat = self.current();
         let (Some(halo), storage) = (dat.dataset().set().halo(), dat.storage()) else { return Ok(()) };
+        refuse_recording(|| "an exchange of ghosts".to_owned()).map_err(KernelError::from)?;
         let _turn = storage.turn(true)?;
         let stale = stale(std::iter::once(Table { halo, storage }), halo.comm())?;
-        Exchange::start(stale, halo.comm())?.finish()
+        let context = if storage.is_on_host() { None } else { storage.newest() };
+        Exchange::start(stale, halo.comm(), context.as_ref().map_or(Place::Host, Place::of))?.finish()
     }
 
     /// The bytes of all numbers, in the order of the whole set, on every process. All processes must call it.

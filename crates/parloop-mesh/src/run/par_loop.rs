@@ -155,6 +155,10 @@ impl ParLoop {
     /// A mistake in the kernel's source; a plan that cannot run this loop; no room; what the device says.
     pub fn run(&self, context: &Context) -> Result<()> {
         if let Some(distributed) = &self.distributed {
+            // The exchange uses tables first, and must not decide how they are stored.
+            for part in &self.parts {
+                let _ = layout(part, context);
+            }
             return distributed.run(&self.declared(), context, |stretch| self.stretch(distributed, stretch));
         }
         let count = self.iteration.count();

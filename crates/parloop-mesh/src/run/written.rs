@@ -16,7 +16,7 @@ use parloop_loop::syntax::Target;
 use crate::Result;
 use crate::declare::identity::{self, Id};
 use crate::kernel::Kernel;
-use crate::lower::{self, Form, Lowered, Machine, Permute, Product};
+use crate::lower::{self, Form, Lowered, Machine, Permute, Product, RowMove, RowWords};
 use crate::shape::{PartShape, Shape};
 
 /// A loop kernel, and what was generated from it.
@@ -35,6 +35,8 @@ pub enum What {
     Combine { part: PartShape, machine: Machine },
     /// Copies rows in another order.
     Permute { what: Permute, dtype: DType, row: usize, index: DType },
+    /// Gathers rows side by side, or puts them back.
+    Rows { what: RowMove, words: RowWords, index: DType },
     /// Multiplies a matrix with data.
     Multiply(Product),
 }
@@ -85,6 +87,7 @@ fn lower(kernel: Option<&Kernel>, what: &What) -> Result<Lowered, LoopError> {
         }
         What::Combine { part, machine } => lower::combine(part, *machine),
         What::Permute { what, dtype, row, index } => lower::permute(*what, *dtype, *row, *index),
+        What::Rows { what, words, index } => lower::move_rows(*what, *words, *index),
         What::Multiply(product) => lower::product(product),
     }
 }

@@ -9,6 +9,7 @@ mod devices;
 mod errors;
 mod extruded;
 mod forked;
+mod ghosts;
 mod kernels;
 mod layouts;
 mod loop_kernels;

@@ -95,6 +95,13 @@ impl Comm {
         Ok(all.iter().map(|bytes| PyBytes::new(py, bytes)).collect())
     }
 
+    /// The bytes of one process, on all of them; those of the others are ignored.
+    #[pyo3(signature = (data, root=0))]
+    fn broadcast_bytes<'py>(&self, py: Python<'py>, data: &[u8], root: usize) -> Result<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| self.inner.broadcast(data, root)).map_err(mesh::MeshError::from)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
     /// Ends all processes at once.
     #[pyo3(signature = (code=1))]
     fn abort(&self, code: i32) {

@@ -8,6 +8,7 @@ use super::mesh::Mesh;
 use super::number::Random;
 use super::spec::{OVER, Spec};
 use super::{SIZES, reference};
+use crate::devices::gpus;
 use crate::kernels::kernel_of;
 
 /// What a process saw.
@@ -52,6 +53,26 @@ fn random_loops_of_several_processes_agree_with_plain_evaluation() {
         let ranks = if launcher.abi == "Mpich" { 2 } else { 3 };
         launcher.passes(ranks, "random::distributed::worker_random");
     }
+}
+
+#[test]
+fn random_loops_of_processes_that_share_a_gpu_agree_with_plain_evaluation() {
+    for launcher in launchers() {
+        let ranks = if launcher.abi == "Mpich" { 3 } else { 2 };
+        launcher.passes(ranks, "random::distributed::worker_random_on_gpus");
+    }
+}
+
+#[test]
+#[ignore = "a process of random_loops_of_processes_that_share_a_gpu_agree_with_plain_evaluation"]
+fn worker_random_on_gpus() {
+    let (comm, mut seen) = (Comm::world().unwrap(), Seen::default());
+    for context in gpus() {
+        for seed in super::seeds(310_000, 2) {
+            check(seed, &Spec::random(seed, 1 + seed as usize % 4), &comm, &context, &mut seen);
+        }
+    }
+    println!("done");
 }
 
 #[test]
