@@ -440,3 +440,53 @@ def test_a_line_of_four_elements_is_tracked(tmp_path):
     pytest.importorskip("xtrack", reason="xtrack is not installed")
     done = run_script(tmp_path, LINE, "--only", "xobjects")
     assert done.stdout.splitlines()[-2:] == ["tracked on ContextCpu", "tracked on ContextCpu:2"], done.stdout + done.stderr
+
+
+def test_arrays_of_a_gpu_keep_the_order_of_those_of_the_host():
+    context = xo.ContextPyopencl()
+    host = np.asfortranarray(np.arange(24.0).reshape(4, 3, 2)) * (1 + 1j)
+    there, work = context.nparray_to_context_array(host), context.zeros(host.shape, dtype=np.complex128, order="F")
+    assert there.strides == work.strides == host.strides
+    # A plan that was made for one is for the other too.
+    plan = context.plan_FFT(there, axes=(0, 1, 2))
+    work.T[:, :, :] = there.T
+    plan.transform(work)
+    np.testing.assert_allclose(work.get(), np.fft.fftn(host), rtol=1e-12, atol=1e-12)
+
+
+def test_numbers_of_arrays_of_a_gpu_are_numbers_of_the_host():
+    context = xo.ContextPyopencl()
+    there = context.nparray_to_context_array(np.array([1, 2, 3]))
+    assert context.nparray_from_context_array(there[1]) == 2 and float(context.nparray_from_context_array(there.sum())) == 6.0
+    assert context.nparray_from_context_array(there).tolist() == [1, 2, 3]
+
+
+def test_libraries_of_a_gpu_are_the_namespace_of_arrays():
+    context = xo.ContextPyopencl()
+    lib, host = context.nplike_lib, np.random.default_rng(5).normal(size=(6, 8))
+    x = context.nparray_to_context_array(host)
+    edges = np.linspace(-2.0, 2.0, 9)
+    there = lib.linspace(-2.0, 2.0, 9)
+    assert isinstance(there, pl.Array) and there.device == context.device
+    pairs = [
+        (there, edges),
+        (lib.digitize(x, there, right=True), np.digitize(host, edges, right=True)),
+        (lib.tile(x, (2, 1)), np.tile(host, (2, 1))),
+        (lib.hstack([x, lib.zeros((lib.shape(x)[0], 2))]), np.hstack([host, np.zeros((6, 2))])),
+        (lib.ravel(lib.flip(x, axis=0)), np.ravel(np.flip(host, axis=0))),
+        (lib.meshgrid(there, x[0])[1], np.meshgrid(edges, host[0])[1]),
+        (lib.histogram(x[0], there, density=True)[0], np.histogram(host[0], edges, density=True)[0]),
+        (lib.interp(x[1], there, lib.exp(there)), np.interp(host[1], edges, np.exp(edges))),
+        (lib.fft.rfft(x, n=16), np.fft.rfft(host, n=16)),
+        (context.splike_lib.fft.irfft(context.splike_lib.fft.rfft(x, axis=0), n=6, axis=0), host),
+        (lib.fft.rfftfreq(16), np.fft.rfftfreq(16)),
+        (lib.atleast_2d(x.mean(axis=1)).T, np.atleast_2d(host.mean(axis=1)).T),
+        (lib.transpose(lib.tile(lib.arange(3), (2, 1))), np.tile(np.arange(3), (2, 1)).T),
+        (lib.where(x[0] > 0)[0], np.where(host[0] > 0)[0]),
+        (lib.zeros_like(x, dtype=lib.int64), np.zeros_like(host, dtype=np.int64)),
+    ]
+    for found, expected in pairs:
+        assert isinstance(found, pl.Array) and found.device == context.device and found.dtype == expected.dtype
+        np.testing.assert_allclose(found.get(), expected, rtol=1e-12, atol=1e-12)
+    drawn = lib.random.default_rng(3).standard_normal(1000)
+    assert drawn.device == context.device and abs(float(drawn.mean())) < 0.2

@@ -188,10 +188,11 @@ class XContext(pl.Context):
         return LinkedArray
 
     def nparray_to_context_array(self, arr: Any, copy: bool = False) -> Any:
-        return self.array(np.array(arr, copy=True))
+        return arrays.array(arr, device=self)
 
     def nparray_from_context_array(self, dev_arr: Any, copy: bool = False) -> Any:
-        return dev_arr if isinstance(dev_arr, np.ndarray) else dev_arr.numpy()
+        # Indices of one element give NumPy's scalars, which are on the host.
+        return dev_arr if isinstance(dev_arr, (np.ndarray, np.generic)) else dev_arr.numpy()
 
     @property
     def nplike_array_type(self) -> type[Any]:
