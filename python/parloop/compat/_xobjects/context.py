@@ -179,9 +179,7 @@ class XContext(pl.Context):
 
     def get_installed_c_source_paths(self) -> list[str]:
         """Folders of packages that offer C sources by the entry point group "xobjects"."""
-        from importlib.metadata import entry_points
-
-        return [str(Path(entry.load().__file__).parents[1]) for entry in entry_points(group="xobjects", name="include")]
+        return list(_installed_c_sources())
 
     @property
     def linked_array_type(self) -> type[LinkedArray]:
@@ -212,6 +210,14 @@ class XContext(pl.Context):
 
     def __reduce__(self) -> Any:
         return get_context_from_string, (str(self),)
+
+
+@functools.cache
+def _installed_c_sources() -> tuple[str, ...]:
+    # Reads the metadata of every installed package, so it is done once.
+    from importlib.metadata import entry_points
+
+    return tuple(str(Path(entry.load().__file__).parents[1]) for entry in entry_points(group="xobjects", name="include"))
 
 
 class _DeviceLibrary:
