@@ -343,3 +343,18 @@ def test_arrays_of_the_host_keep_their_order(ctx):
         assert x.strides == host.strides
         check(x, host)
     assert xp.array(host.copy("C"), device=ctx).strides == host.copy("C").strides
+
+
+# Where the annex leaves a sign open, the sizes are compared.
+@pytest.mark.parametrize("name", ["exp", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan", "asinh", "acosh", "atanh"])
+def test_infinities_and_nan_give_what_annex_g_of_c_says(ctx, name):
+    # Of -800 the exponential is zero.
+    parts = [0.0, -0.0, 1.5, -1.5, -800.0, np.inf, -np.inf, np.nan]
+    host = np.array([complex(re, im) for re in parts for im in parts])
+    numpys = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh"}
+    with np.errstate(all="ignore"):
+        expected = getattr(np, numpys.get(name, name))(host)
+        found = getattr(xp, name)(xp.asarray(host, device=ctx)).get()
+    for value, own, theirs in zip(host, found, expected):
+        for part, other in ((own.real, theirs.real), (own.imag, theirs.imag)):
+            assert np.isclose(abs(part), abs(other), rtol=1e-12, atol=1e-15, equal_nan=True), (value, own, theirs)

@@ -59,8 +59,9 @@ def histogram(
     if counted is not None and counted.size != array.size:
         raise ValueError(f"histogram was given {counted.size} weights for {array.size} elements; give one for each")
     if on_cpu(array):
-        given = None if counted is None else counted.numpy()
-        counts, edges = np.histogram(array.numpy(), bins.numpy() if isinstance(bins, Array) else bins, range, density, given)
+        given: Any = None if counted is None else counted.numpy()
+        normed: Any = density
+        counts, edges = np.histogram(array.numpy(), bins.numpy() if isinstance(bins, Array) else bins, range, normed, given)
         return from_host(context, counts), from_host(context, edges)
     edges_on_device = _edges(array, bins, range)
     order = None if counted is None else argsort(array)
