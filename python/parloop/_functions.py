@@ -40,12 +40,14 @@ _REAL = {
     "fabs": "fabs",
 }
 
-#: By the algorithms of W. Kahan, "Branch cuts for complex elementary functions" (1987).
+#: By the algorithms of W. Kahan, "Branch cuts for complex elementary functions" (1987). Infinities and NaN give what C's annex G says.
 _COMPLEX = """
+bool c_finite(R x) { return !isinf(x) && x == x; }
 T c_exp(T a) {
     const R size = exp(a.re);
     if (a.im == 0) return make_T(size, a.im);
-    if (size == 0) return make_T(copysign(size, cos(a.im)), copysign(size, sin(a.im)));
+    if (isinf(a.re) && a.re > 0 && !c_finite(a.im)) return make_T(a.re, a.im - a.im);
+    if (size == 0 && (isinf(a.re) || c_finite(a.im))) return make_T(copysign(size, cos(a.im)), copysign(size, sin(a.im)));
     return make_T(size * cos(a.im), size * sin(a.im));
 }
 R c_log_size(R x, R y) {
@@ -72,13 +74,22 @@ T c_sqrt(T a) {
     const R other = root == 0 ? (R)0 : fabs(y) / (2 * root);
     return x >= 0 ? make_T(scale * root, copysign(scale * other, a.im)) : make_T(scale * other, copysign(scale * root, a.im));
 }
-T c_sinh(T a) { return a.im == 0 ? make_T(sinh(a.re), a.im) : make_T(sinh(a.re) * cos(a.im), cosh(a.re) * sin(a.im)); }
-T c_cosh(T a) { return a.im == 0 ? make_T(cosh(a.re), a.re * a.im) : make_T(cosh(a.re) * cos(a.im), sinh(a.re) * sin(a.im)); }
+T c_sinh(T a) {
+    if (a.im == 0) return make_T(sinh(a.re), a.im);
+    if (!c_finite(a.im) && (a.re == 0 || isinf(a.re))) return make_T(a.re, a.im - a.im);
+    return make_T(sinh(a.re) * cos(a.im), cosh(a.re) * sin(a.im));
+}
+T c_cosh(T a) {
+    if (a.im == 0) return make_T(cosh(a.re), copysign((R)1, a.re) * a.im);
+    if (!c_finite(a.im) && a.re == 0) return make_T(a.im - a.im, a.re);
+    if (!c_finite(a.im) && isinf(a.re)) return make_T(fabs(a.re), a.im - a.im);
+    return make_T(cosh(a.re) * cos(a.im), sinh(a.re) * sin(a.im));
+}
 T c_tanh(T a) {
-    if (fabs(a.re) > 22) {
-        const R rest = exp(-2 * fabs(a.re));
-        return make_T(copysign((R)1, a.re), isinf(a.im) ? (R)0 : 4 * sin(a.im) * cos(a.im) * rest);
-    }
+    if (a.im == 0) return make_T(tanh(a.re), a.im);
+    if (isinf(a.re)) return make_T(copysign((R)1, a.re), copysign((R)0, c_finite(a.im) ? sin(2 * a.im) : a.im));
+    if (!c_finite(a.im)) return make_T(a.re == 0 ? a.re : a.im - a.im, a.im - a.im);
+    if (fabs(a.re) > 22) return make_T(copysign((R)1, a.re), 4 * sin(a.im) * cos(a.im) * exp(-2 * fabs(a.re)));
     const R slope = tan(a.im), s = sinh(a.re), beta = 1 + slope * slope, below = 1 + beta * s * s;
     if (isinf(slope)) return make_T(sqrt(1 + s * s) / s, 1 / slope);
     return make_T(beta * sqrt(1 + s * s) * s / below, slope / below);
@@ -88,21 +99,38 @@ T c_turned_back(T a) { return make_T(a.im, -a.re); }
 T c_sin(T a) { return c_turned_back(c_sinh(c_turned(a))); }
 T c_cos(T a) { return c_cosh(c_turned(a)); }
 T c_tan(T a) { return c_turned_back(c_tanh(c_turned(a))); }
-T c_arcsin(T a) {
+T c_arcsin_finite(T a) {
     const T below = c_sqrt(make_T(1 - a.re, -a.im)), above = c_sqrt(make_T(1 + a.re, a.im));
     return make_T(atan2(a.re, below.re * above.re - below.im * above.im), asinh(below.re * above.im - below.im * above.re));
 }
+T c_arcsinh(T a) {
+    const R half_pi = (R)1.57079632679489661923;
+    if (isinf(a.re)) return make_T(a.re, a.im != a.im ? a.im : copysign(isinf(a.im) ? half_pi / 2 : (R)0, a.im));
+    if (isinf(a.im)) return a.re != a.re ? make_T(a.im, a.re) : make_T(copysign(a.im, a.re), copysign(half_pi, a.im));
+    if (a.re != a.re) return make_T(a.re, a.im == 0 ? a.im : a.re);
+    return c_turned_back(c_arcsin_finite(c_turned(a)));
+}
+T c_arcsin(T a) { return c_finite(a.re) && c_finite(a.im) ? c_arcsin_finite(a) : c_turned_back(c_arcsinh(c_turned(a))); }
 T c_arccos(T a) {
+    const R half_pi = (R)1.57079632679489661923;
+    if (a.re == 0 && a.im != a.im) return make_T(half_pi, a.im);
+    if (isinf(a.re) && isinf(a.im)) return make_T(a.re > 0 ? half_pi / 2 : half_pi * (R)1.5, -a.im);
+    if (isinf(a.re) && a.im != a.im) return make_T(a.im, a.re);
+    if (isinf(a.im) && a.re != a.re) return make_T(a.re, -a.im);
     const T below = c_sqrt(make_T(1 - a.re, -a.im)), above = c_sqrt(make_T(1 + a.re, a.im));
     return make_T(2 * atan2(below.re, above.re), asinh(above.re * below.im - above.im * below.re));
 }
-T c_arcsinh(T a) { return c_turned_back(c_arcsin(c_turned(a))); }
 T c_arccosh(T a) {
+    if (!c_finite(a.im) && (a.re == 0 || !c_finite(a.re))) {
+        const T turned = c_arccos(a);
+        return make_T(fabs(turned.im), copysign(turned.re, a.im));
+    }
     const T below = c_sqrt(make_T(a.re - 1, a.im)), above = c_sqrt(make_T(a.re + 1, a.im));
     return make_T(asinh(below.re * above.re + below.im * above.im), 2 * atan2(below.im, above.re));
 }
 T c_arctanh(T a) {
     const R half_pi = (R)1.57079632679489661923;
+    if (a.im != a.im) return make_T(a.re == 0 ? a.re : isinf(a.re) ? copysign((R)0, a.re) : a.im, a.im);
     const R size = hypot(a.re, a.im);
     if (size > (R)1e18) return make_T(isinf(size) ? copysign((R)0, a.re) : a.re / size / size, copysign(half_pi, a.im));
     const R rest = 1 - fabs(a.re);
@@ -111,6 +139,7 @@ T c_arctanh(T a) {
 }
 T c_arctan(T a) { return c_turned_back(c_arctanh(c_turned(a))); }
 T c_expm1(T a) {
+    if (isinf(a.re) && !c_finite(a.im)) return a.re < 0 ? make_T(-1, 0) : make_T(a.re, a.im - a.im);
     const R s = sin(a.im / 2);
     return make_T(expm1(a.re) * cos(a.im) - 2 * s * s, a.im == 0 ? a.im : exp(a.re) * sin(a.im));
 }
@@ -156,7 +185,7 @@ _LOGADDEXP = """T op(T a, T b) {
 
 def _needed(name: str) -> str:
     """The text of a function of complex numbers, after those that it calls."""
-    texts = {text[2 : text.index("(")]: text for text in re.split(r"\n(?=[TR] c_)", _COMPLEX.strip())}
+    texts = {text[text.index(" ") + 1 : text.index("(")]: text for text in re.split(r"\n(?=\w+ c_)", _COMPLEX.strip())}
     found: list[str] = []
 
     def add(own: str) -> None:

@@ -294,3 +294,67 @@ def test_the_examples_in_the_documentation_run(module):
         assert doctest.testmod(module).failed == 0
     finally:
         xp.default_device(before)
+
+
+def test_histograms_have_weights_and_densities(ctx):
+    host, weights, edges = numbers(500, "float64"), numbers(500, "float64", 1), np.array([-1.0, -0.25, 0.5, 2.0])
+    x, w, e = (xp.asarray(values, device=ctx) for values in (host, weights, edges))
+    check(xp.histogram(x, e, density=True)[0], np.histogram(host, edges, density=True)[0])
+    check(xp.histogram(x, 5, weights=w)[0], np.histogram(host, 5, weights=weights)[0])
+    check(xp.histogram(x, 5, (-1.0, 1.0), weights=w, density=True)[0], np.histogram(host, 5, (-1.0, 1.0), weights=weights, density=True)[0])
+    check(np.histogram(x, e, density=True)[0], np.histogram(host, edges, density=True)[0])
+    with pytest.raises(ValueError, match="histogram was given 3 weights for 500 elements; give one for each"):
+        xp.histogram(x, e, weights=w[:3])
+
+
+def test_covariances_are_those_of_numpy(ctx):
+    for dtype in ("float32", "float64", "int32", "complex128"):
+        host = numbers((3, 40), dtype)
+        x = xp.asarray(host, device=ctx)
+        check(xp.cov(x), np.cov(host))
+        check(xp.cov(x, rowvar=False), np.cov(host, rowvar=False))
+        check(xp.cov(x[0], x[1], bias=True), np.cov(host[0], host[1], bias=True))
+        check(xp.cov(x[0], ddof=2), np.cov(host[0], ddof=2))
+    check(np.cov(x[0], x[2]), np.cov(host[0], host[2]))
+    with pytest.raises(ValueError, match="cov takes arrays with at most two axes, not 3"):
+        xp.cov(ctx.zeros((2, 2, 2)))
+
+
+def test_the_trapezoidal_rule_is_that_of_numpy(ctx):
+    trapezoid = getattr(np, "trapezoid", None) or np.trapz
+    host, points = numbers((4, 6), "float64"), np.sort(numbers(6, "float64", 1))
+    y, x = xp.asarray(host, device=ctx), xp.asarray(points, device=ctx)
+    check(xp.trapezoid(y), trapezoid(host))
+    check(xp.trapezoid(y, dx=0.25, axis=0), trapezoid(host, dx=0.25, axis=0))
+    check(xp.trapezoid(y, x), trapezoid(host, points))
+    check(xp.trapezoid(y, x[:4], axis=0), trapezoid(host, points[:4], axis=0))
+    check(xp.trapezoid(y, y, axis=0), trapezoid(host, host, axis=0))
+
+
+def test_arrays_tell_their_axes_as_numpys_functions_do(ctx):
+    x = ctx.zeros((2, 3))
+    assert (xp.shape(x), xp.ndim(x), xp.size(x), xp.size(x, 1)) == ((2, 3), 2, 6, 3)
+    assert xp.atleast_2d(x[0]).shape == (1, 3) and xp.atleast_2d(x).shape == (2, 3) and xp.atleast_2d(2.0).shape == (1, 1)
+
+
+def test_arrays_of_the_host_keep_their_order(ctx):
+    host = np.asfortranarray(numbers((3, 4, 5), "complex128"))
+    for x in (xp.asarray(host, device=ctx), xp.array(host, device=ctx)):
+        assert x.strides == host.strides
+        check(x, host)
+    assert xp.array(host.copy("C"), device=ctx).strides == host.copy("C").strides
+
+
+# Where the annex leaves a sign open, the sizes are compared.
+@pytest.mark.parametrize("name", ["exp", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan", "asinh", "acosh", "atanh"])
+def test_infinities_and_nan_give_what_annex_g_of_c_says(ctx, name):
+    # Of -800 the exponential is zero.
+    parts = [0.0, -0.0, 1.5, -1.5, -800.0, np.inf, -np.inf, np.nan]
+    host = np.array([complex(re, im) for re in parts for im in parts])
+    numpys = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh"}
+    with np.errstate(all="ignore"):
+        expected = getattr(np, numpys.get(name, name))(host)
+        found = getattr(xp, name)(xp.asarray(host, device=ctx)).get()
+    for value, own, theirs in zip(host, found, expected):
+        for part, other in ((own.real, theirs.real), (own.imag, theirs.imag)):
+            assert np.isclose(abs(part), abs(other), rtol=1e-12, atol=1e-15, equal_nan=True), (value, own, theirs)

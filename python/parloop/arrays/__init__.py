@@ -164,6 +164,7 @@ from ._elementwise import true_divide as true_divide
 from ._elementwise import trunc as trunc
 from ._manipulation import append as append
 from ._manipulation import atleast_1d as atleast_1d
+from ._manipulation import atleast_2d as atleast_2d
 from ._manipulation import broadcast_arrays as broadcast_arrays
 from ._manipulation import broadcast_shapes as broadcast_shapes
 from ._manipulation import broadcast_to as broadcast_to
@@ -178,11 +179,14 @@ from ._manipulation import flipud as flipud
 from ._manipulation import hstack as hstack
 from ._manipulation import matrix_transpose as matrix_transpose
 from ._manipulation import moveaxis as moveaxis
+from ._manipulation import ndim as ndim
 from ._manipulation import permute_dims as permute_dims
 from ._manipulation import ravel as ravel
 from ._manipulation import repeat as repeat
 from ._manipulation import reshape as reshape
 from ._manipulation import roll as roll
+from ._manipulation import shape as shape
+from ._manipulation import size as size
 from ._manipulation import split as split
 from ._manipulation import squeeze as squeeze
 from ._manipulation import stack as stack
@@ -191,6 +195,7 @@ from ._manipulation import tile as tile
 from ._manipulation import transpose as transpose
 from ._manipulation import unstack as unstack
 from ._manipulation import vstack as vstack
+from ._products import cov as cov
 from ._products import dot as dot
 from ._products import matmul as matmul
 from ._products import outer as outer
@@ -237,6 +242,7 @@ from ._statistics import prod as prod
 from ._statistics import ptp as ptp
 from ._statistics import std as std
 from ._statistics import sum as sum
+from ._statistics import trapezoid as trapezoid
 from ._statistics import var as var
 
 __array_api_version__ = "2024.12"

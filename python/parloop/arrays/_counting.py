@@ -19,6 +19,7 @@ from ._sorting import argsort, sort
 from ._statistics import cumulative_sum
 from ._statistics import max as _max
 from ._statistics import min as _min
+from ._statistics import sum as _sum
 
 _INT = np.dtype(np.int64)
 
@@ -44,21 +45,48 @@ def bincount(x: Operand, /, weights: Operand | None = None, minlength: int = 0) 
     return combine("subtract", totals[1:], totals[:-1])
 
 
-def histogram(x: Operand, /, bins: Any = 10, range: tuple[float, float] | None = None) -> tuple[Array, Array]:
-    """How many elements are in each bin, and the edges of the bins. The host reads the extremes where no range is given."""
-    array = as_array(x).reshape(-1)
+def histogram(
+    x: Operand, /, bins: Any = 10, range: tuple[float, float] | None = None, density: bool | None = None, weights: Operand | None = None
+) -> tuple[Array, Array]:
+    """How many elements are in each bin, or the sum of their weights, and the edges of the bins.
+
+    With `density` the counts are divided by the number of all that were counted and by the widths of the bins, so that the integral is one.
+    The host reads the extremes where no range is given.
+    """
+    context = common_context("histogram", (x, bins, weights))
+    array = as_array(x, context).reshape(-1)
+    counted = None if weights is None else as_array(np.asarray(weights) if isinstance(weights, (list, tuple)) else weights, context).reshape(-1)
+    if counted is not None and counted.size != array.size:
+        raise ValueError(f"histogram was given {counted.size} weights for {array.size} elements; give one for each")
     if on_cpu(array):
-        counts, edges = np.histogram(array.numpy(), bins.numpy() if isinstance(bins, Array) else bins, range)
-        return from_host(array.context, counts), from_host(array.context, edges)
-    if isinstance(bins, (int, np.integer)):
-        low, high = range if range is not None else (float(_min(array)), float(_max(array)))
-        edges_on_device = linspace(low - (low == high) / 2, high + (low == high) / 2, int(bins) + 1, device=array.context)
-    else:
-        edges_on_device = as_array(np.asarray(bins) if isinstance(bins, (list, tuple)) else bins, array.context)
-    ordered = sort(array)
+        given: Any = None if counted is None else counted.numpy()
+        normed: Any = density
+        counts, edges = np.histogram(array.numpy(), bins.numpy() if isinstance(bins, Array) else bins, range, normed, given)
+        return from_host(context, counts), from_host(context, edges)
+    edges_on_device = _edges(array, bins, range)
+    order = None if counted is None else argsort(array)
+    ordered = sort(array) if order is None else _take(array, order)
     places = searchsorted(ordered, edges_on_device[:-1])
     last = searchsorted(ordered, edges_on_device[-1:], side="right")
-    ends = array.context.empty(places.size, _INT)
+    ends = context.empty(places.size, _INT)
     ends[:-1] = places[1:]
     ends[-1:] = last
-    return combine("subtract", ends, places), edges_on_device
+    if counted is not None:
+        sums = cumulative_sum(_take(counted, order), include_initial=True)
+        found = combine("subtract", _take(sums, ends), _take(sums, places))
+    else:
+        found = combine("subtract", ends, places)
+    if density:
+        widths = combine("subtract", edges_on_device[1:], edges_on_device[:-1])
+        found = combine("divide", combine("divide", found, widths), _sum(found))
+    return found, edges_on_device
+
+
+def _edges(array: Array, bins: Any, range: tuple[float, float] | None) -> Array:
+    """The edges of bins that are counted or listed."""
+    if not isinstance(bins, (int, np.integer)):
+        return as_array(np.asarray(bins) if isinstance(bins, (list, tuple)) else bins, array.context)
+    if bins < 1:
+        raise ValueError(f"histogram needs at least one bin, not {bins}")
+    low, high = range if range is not None else (float(_min(array)), float(_max(array))) if array.size else (0.0, 1.0)
+    return linspace(low - (low == high) / 2, high + (low == high) / 2, int(bins) + 1, device=array.context)

@@ -127,7 +127,7 @@ def asarray(obj: Any, /, dtype: Any = None, *, device: DeviceLike = None, copy: 
     if copy is False and (is_new or not context.device.kind == "cpu"):
         raise ValueError(f"an array of {type(obj).__name__} on device `{context.device.name}` cannot be created without a copy")
     if copy and not is_new:
-        host = host.copy()
+        host = host.copy(order="K")
     return from_host(context, host)
 
 

@@ -91,9 +91,13 @@ def common_context(function: str, values: Iterable[Any]) -> Context:
 
 
 def from_host(context: Context, values: Any) -> Array:
-    """What NumPy made, as an array of the context; half precision becomes single precision."""
+    """What NumPy made, as an array of the context, in C or Fortran order as it was; half precision becomes single precision."""
     host = np.asarray(values)
-    return context.array(host.astype(np.float32) if host.dtype == np.float16 else host)
+    if host.dtype == np.float16:
+        host = host.astype(np.float32)
+    if host.flags.f_contiguous and not host.flags.c_contiguous:
+        return context.array(host.T).transpose()
+    return context.array(host)
 
 
 def supported(dtype: Any) -> np.dtype[Any]:

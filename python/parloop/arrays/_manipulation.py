@@ -294,6 +294,27 @@ def atleast_1d(x: Operand, /) -> Array:
     return array if array.ndim else array.reshape(1)
 
 
+def atleast_2d(x: Operand, /) -> Array:
+    """The array, or one of two axes for a number or a row."""
+    return _of_axes([x], 2)[0]
+
+
+def shape(x: Operand, /) -> tuple[int, ...]:
+    """The lengths of the axes."""
+    return as_array(x).shape
+
+
+def ndim(x: Operand, /) -> int:
+    """The number of axes."""
+    return as_array(x).ndim
+
+
+def size(x: Operand, /, axis: int | None = None) -> int:
+    """The number of elements, or of those along an axis."""
+    array = as_array(x)
+    return array.size if axis is None else array.shape[_axis(axis, array.ndim)]
+
+
 def diagonal(x: Operand, /, *, offset: int = 0) -> Array:
     """The diagonals of matrices, the last two axes; the memory is shared."""
     array = as_array(x)

@@ -9,7 +9,9 @@ import numpy as np
 from .._arithmetic import broadcast, matrix_product, on_cpu
 from .._parloop import Array
 from ._device import Operand, arrays_of, from_host
-from ._elementwise import conj, multiply
+from ._elementwise import conj, divide, multiply, subtract
+from ._manipulation import concat
+from ._statistics import mean
 from ._statistics import sum as _sum
 
 
@@ -67,3 +69,20 @@ def outer(x1: Operand, x2: Operand, /) -> Array:
     """The products of each element of the first array with each of the second."""
     first, second = arrays_of("outer", (x1, x2))
     return multiply(first.reshape(-1, 1), second.reshape(1, -1))
+
+
+def cov(m: Operand, /, y: Operand | None = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None) -> Array:
+    """The covariances of variables, which are rows of `m` and `y`, or columns where `rowvar` is false, as NumPy's function."""
+    given = arrays_of("cov", [m] if y is None else [m, y])
+    for x in given:
+        if x.ndim > 2:
+            raise ValueError(f"cov takes arrays with at most two axes, not {x.ndim}")
+    found = np.result_type(np.float64, *(x.dtype for x in given))
+    rows = [x.reshape(1, -1) if x.ndim < 2 else x if rowvar or x.shape[0] == 1 else x.transpose() for x in given]
+    values = concat([row.astype(found) for row in rows], axis=0)
+    count = values.shape[1] - (ddof if ddof is not None else 0 if bias else 1)
+    apart = subtract(values, mean(values, axis=1, keepdims=True))
+    other = apart.transpose()
+    out = matmul(apart, conj(other) if found.kind == "c" else other)
+    out = divide(out, float(max(count, 0)))
+    return out.reshape(()) if out.size == 1 else out

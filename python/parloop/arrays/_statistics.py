@@ -156,6 +156,21 @@ def diff(x: Operand, /, n: int = 1, axis: int = -1, *, prepend: Operand | None =
     return array
 
 
+def trapezoid(y: Operand, /, x: Operand | None = None, dx: Operand = 1.0, axis: int = -1) -> Array:
+    """The integral along an axis by the trapezoidal rule, between points `x`, or points at a distance of `dx`."""
+    values = as_array(y)
+    own = range(values.ndim)[axis]
+    steps: Operand = dx
+    if x is not None:
+        points = as_array(x, values.context)
+        steps = diff(points, axis=own if points.ndim > 1 else 0)
+        if steps.ndim == 1:
+            steps = steps.reshape((-1,) + (1,) * (values.ndim - own - 1))
+    before = (slice(None),) * own
+    both = combine("add", values[before + (slice(1, None),)], values[before + (slice(None, -1),)])
+    return sum(combine("divide", multiply(steps, both), 2.0), axis=own)
+
+
 def _joined(parts: list[Array], axis: int) -> Array:
     shaped = [part if part.ndim else part.reshape((1,) * parts[0].ndim) for part in parts]
     length = builtins.sum(part.shape[axis] for part in shaped)

@@ -179,19 +179,18 @@ class XContext(pl.Context):
 
     def get_installed_c_source_paths(self) -> list[str]:
         """Folders of packages that offer C sources by the entry point group "xobjects"."""
-        from importlib.metadata import entry_points
-
-        return [str(Path(entry.load().__file__).parents[1]) for entry in entry_points(group="xobjects", name="include")]
+        return list(_installed_c_sources())
 
     @property
     def linked_array_type(self) -> type[LinkedArray]:
         return LinkedArray
 
     def nparray_to_context_array(self, arr: Any, copy: bool = False) -> Any:
-        return self.array(np.array(arr, copy=True))
+        return arrays.array(arr, device=self)
 
     def nparray_from_context_array(self, dev_arr: Any, copy: bool = False) -> Any:
-        return dev_arr if isinstance(dev_arr, np.ndarray) else dev_arr.numpy()
+        # Indices of one element give NumPy's scalars, which are on the host.
+        return dev_arr if isinstance(dev_arr, (np.ndarray, np.generic)) else dev_arr.numpy()
 
     @property
     def nplike_array_type(self) -> type[Any]:
@@ -211,6 +210,14 @@ class XContext(pl.Context):
 
     def __reduce__(self) -> Any:
         return get_context_from_string, (str(self),)
+
+
+@functools.cache
+def _installed_c_sources() -> tuple[str, ...]:
+    # Reads the metadata of every installed package, so it is done once.
+    from importlib.metadata import entry_points
+
+    return tuple(str(Path(entry.load().__file__).parents[1]) for entry in entry_points(group="xobjects", name="include"))
 
 
 class _DeviceLibrary:

@@ -52,11 +52,20 @@ class Kernel(pl.Kernel):
 
 
 def compiled_description(name: str, kernel: pl.Kernel) -> pl.Kernel:
-    """The description that is compared with the source: with its name in C, and without threads, which each call asks for anew."""
+    """The description that is compared with the source: with its name in C, and without threads, which each call asks for anew.
+
+    Of an integer that is passed by value the source decides the width, since C converts it in the call; each call checks that it fits.
+    """
     new = copy.copy(kernel)
     new.c_name = kernel.c_name or name
     new.grid = None
+    if kernel.args is not None:
+        new.args = [pl.Arg(None, name=arg.name) if _is_integer(arg) else arg for arg in kernel.args]
     return new
+
+
+def _is_integer(arg: Any) -> bool:
+    return isinstance(arg.atype, Scalar) and not arg.pointer and arg.atype._dtype.kind in "iu"
 
 
 def number_conversion(arg: Any, kernel: str) -> Callable[[Any], Any]:
