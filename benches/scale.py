@@ -145,6 +145,8 @@ def compare_prediction(cells: tuple[int, int], turns: int):
             f"pieces: {1e6 * pieces.fixed:.0f} µs of calls and {1e9 * pieces.per_cell:.1f} ns a cell; {1e6 * pieces.latency:.1f} µs and "
             f"{1e-9 * pieces.bandwidth:.1f} GB/s for messages of {GHOST} bytes a ghost; ghosts are {pieces.depth:.1f} times one layer"
         )
+        if pieces.fixed < 0:
+            print("the machine was busy: calls cannot take less than no time, so the times below mean nothing; repeat on idle cores")
     return pieces
 
 
