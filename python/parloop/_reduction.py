@@ -78,6 +78,41 @@ def reduce(name: str, x: Array, axes: Sequence[int], dtype: np.dtype[Any]) -> Ar
         x, kept, axes = out, [0], [1]
 
 
+@functools.lru_cache(maxsize=64)
+def _part_of_range(computed: str) -> str:
+    """One work item for each part of each range of elements that follow each other."""
+    plus = _operations.binary("add", computed, computed)
+    c_type = C_TYPES[computed]
+    arrays = ", ".join(f"GPUGLMEM const char *{name}, const int64_t {name}_at" for name in ("x", "begins", "ends"))
+    begin, end = (load(name, f"{name}_at + i / {_TOGETHER} * 8", "int64") for name in ("begins", "ends"))
+    text = f"""{plus.functions}
+GPUKERN void ranges(const int64_t n, GPUGLMEM {c_type} *z, {arrays}) {{
+    VECTORIZE_OVER(i, n)
+        const int64_t end = {end};
+        const uint8_t zero = 0;
+        {c_type} a = {convert("zero", "uint8", computed)};
+        for (int64_t j = {begin} + i % {_TOGETHER}; j < end; j += {_TOGETHER}) {{
+            const {c_type} b = {load("x", f"x_at + j * (int64_t)sizeof({c_type})", computed)};
+            const {c_type} result = {plus.expression};
+            a = result;
+        }}
+        z[i] = a;
+    END_VECTORIZE
+}}
+"""
+    return with_complex(text, [computed])
+
+
+def sums_of_ranges(x: Array, begins: Array, ends: Array) -> Array:
+    """The sums of the elements from each of `begins` up to each of `ends`: of one axis each, without gaps, the last two of 64-bit integers."""
+    parts = x.context.empty((begins.size, _TOGETHER), x.dtype)
+    if not parts.size:
+        return x.context.zeros(begins.size, x.dtype)
+    given = [part for array in (x, begins, ends) for part in (array.memory, array.offset)]
+    compiled(x.context, _part_of_range(x.dtype.name), "ranges")(parts.size, parts.memory, *given)
+    return reduce("add", parts, [1], x.dtype)
+
+
 @functools.lru_cache(maxsize=256)
 def _product(first: str, second: str, computed: str, axes: int) -> str:
     """One work item for each result: a row of a matrix of the first array with a column of one of the second, along `axes` of matrices."""

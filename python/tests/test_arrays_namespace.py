@@ -307,6 +307,25 @@ def test_histograms_have_weights_and_densities(ctx):
         xp.histogram(x, e, weights=w[:3])
 
 
+def test_weights_of_one_bin_do_not_change_the_sums_of_others(ctx):
+    host = np.array([0, 1, 1, 2, 5, 3, 3, 3])
+    for dtype in ("float64", "float32", "complex128", "int64"):
+        values = [1e16, 1, 2, 3, np.inf, np.nan, 4, 5] if dtype != "int64" else [2**52, 1, 2, 3, 2**52, 2**51, 4, 5]
+        weights = np.array(values, dtype)
+        x, w = xp.asarray(host, device=ctx), xp.asarray(weights, device=ctx)
+        # NumPy itself subtracts running totals where the edges are listed, but not where they are counted.
+        expected = np.histogram(host, 6, (0, 6), weights=weights)[0]
+        for bins in (6, np.arange(7)) if ctx.device.kind != "cpu" else (6,):
+            found = xp.histogram(x, bins, (0, 6), weights=w)[0]
+            assert found.dtype == expected.dtype
+            np.testing.assert_array_equal(found.get(), expected)
+        if dtype == "float64":
+            np.testing.assert_array_equal(xp.bincount(x, w, 8).get(), np.bincount(host, weights, 8))
+    many = numbers(100_000, "float64")
+    bins = np.arange(many.size) % 7
+    check(xp.bincount(xp.asarray(bins, device=ctx), xp.asarray(many, device=ctx)), np.bincount(bins, many))
+
+
 def test_covariances_are_those_of_numpy(ctx):
     for dtype in ("float32", "float64", "int32", "complex128"):
         host = numbers((3, 40), dtype)

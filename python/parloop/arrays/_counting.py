@@ -10,13 +10,13 @@ from .._arithmetic import on_cpu
 from .._indexing import astype as _astype
 from .._indexing import take as _take
 from .._parloop import Array
+from .._reduction import sums_of_ranges
 from .._scan import ramp
 from ._creation import linspace
 from ._device import Operand, as_array, common_context, from_host
 from ._elementwise import combine
 from ._searching import searchsorted
 from ._sorting import argsort, sort
-from ._statistics import cumulative_sum
 from ._statistics import max as _max
 from ._statistics import min as _min
 from ._statistics import sum as _sum
@@ -40,9 +40,7 @@ def bincount(x: Operand, /, weights: Operand | None = None, minlength: int = 0) 
     edges = searchsorted(_astype(_take(array, order), _INT), ramp(context, length + 1, 0, 1, _INT))
     if weights is None:
         return combine("subtract", edges[1:], edges[:-1])
-    sums = cumulative_sum(_take(_astype(as_array(weights, context), np.float64), order), include_initial=True)
-    totals = _take(sums, edges)
-    return combine("subtract", totals[1:], totals[:-1])
+    return sums_of_ranges(_take(_astype(as_array(weights, context), np.float64), order), edges[:-1], edges[1:])
 
 
 def histogram(
@@ -72,8 +70,7 @@ def histogram(
     ends[:-1] = places[1:]
     ends[-1:] = last
     if counted is not None:
-        sums = cumulative_sum(_take(counted, order), include_initial=True)
-        found = combine("subtract", _take(sums, ends), _take(sums, places))
+        found = sums_of_ranges(_take(counted, order), places, ends)
     else:
         found = combine("subtract", ends, places)
     if density:
