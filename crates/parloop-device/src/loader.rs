@@ -4,10 +4,9 @@
 //! list as they are: a child that loads a kernel could wait forever, or find what another thread was in the middle of.
 
 use std::cell::{Cell, RefCell};
-use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::forked::{Guard, Lock};
+use crate::forked::{Guard, Lock, pthread_atfork};
 
 static LOADER: Lock<()> = Lock::new(());
 
@@ -36,10 +35,6 @@ impl Drop for Turn {
             HAS_TURN.set(false);
         }
     }
-}
-
-unsafe extern "C" {
-    fn pthread_atfork(prepare: Option<extern "C" fn()>, parent: Option<extern "C" fn()>, child: Option<extern "C" fn()>) -> c_int;
 }
 
 fn watch_forks() {
