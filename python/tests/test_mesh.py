@@ -433,7 +433,7 @@ class TestLoops:
         with refuses(op2.MeshError, message):
             op2.ParLoop(kernel, cells, table(op2.READ), op2.Dat(cells)(op2.RW))
 
-    @pytest.mark.parametrize("plan", ["auto", "sequential", "owner", "colour", "gather", "atomic"])
+    @pytest.mark.parametrize("plan", ["auto", "sequential", "owner", "colour", "gather", "atomic", "shared"])
     def test_every_plan_gives_the_same_sums_or_says_why_not(self, ctx, plan):
         mesh = Mesh(3000)
         count = op2.Dat(mesh.nodes, dtype="int32")

@@ -1,9 +1,10 @@
 //! The plans of mesh loops: in which order elements run, and who writes what, so that no two threads write one target at a time.
 //!
 //! Pure algorithms on slices of `i32`, linear or n·log n. What a loop writes through maps is an [`Incidence`]; the rest are answers
-//! about it: [`Inverse`] (gather by target), [`Owned`] (owner-computes), [`Coloured`] and [`Blocks`] (colouring),
-//! [`last_writers`], and orders. Which process has what of a mesh is told by [`by_coordinates`], [`Graph::partition`], [`follow`] and [`shares`]. What a matrix stores is a [`Pattern`], made of [`Pair`]s of [`Targets`].
+//! about it: [`Inverse`] (gather by target), [`Owned`] (owner-computes), [`Coloured`] and [`Blocks`] (colouring), [`BlockSums`] (sums in the
+//! memory that a block of work items shares), [`last_writers`], and orders. Which process has what of a mesh is told by [`by_coordinates`], [`Graph::partition`], [`follow`] and [`shares`]. What a matrix stores is a [`Pattern`], made of [`Pair`]s of [`Targets`].
 
+mod block_sums;
 mod colour;
 mod error;
 mod graph;
@@ -14,10 +15,13 @@ mod offset;
 mod order;
 mod owner;
 mod partition;
+mod patches;
 mod share;
 mod sparsity;
 mod targets;
+pub(crate) mod threads;
 
+pub use block_sums::BlockSums;
 pub use colour::{Blocks, Coloured};
 pub use error::PlanError;
 pub use graph::Graph;
@@ -28,6 +32,7 @@ pub use offset::Offset;
 pub use order::{Locality, cuthill_mckee, element_order, locality};
 pub use owner::Owned;
 pub use partition::{Link, by_coordinates, follow};
+pub use patches::patches;
 pub use share::{Share, shares};
 pub use sparsity::{Merged, Pair, Pattern, PatternSize, Positions, merge};
 pub use targets::{Flat, Targets};

@@ -15,6 +15,7 @@ use super::meeting::{Dropped, Meeting};
 use super::set::Set;
 use crate::Result;
 use crate::error::MeshError;
+use crate::plan::threads::available;
 use crate::plan::{Elements, Flat, Pair, Pattern, PatternSize, Positions, Table};
 
 /// The stored blocks of matrices from data on one set to data on another. Clones are the same sparsity.
@@ -103,7 +104,7 @@ impl Sparsity {
         let tables = tables.collect::<Result<Vec<_>>>()?;
         let met = tables.iter().map(|(row_table, column_table)| Pair::new(row_table, column_table.as_ref().unwrap_or(row_table)));
         let met = met.collect::<Result<Vec<_>, _>>()?;
-        let pattern = Arc::new(Pattern::new(size, &met, threads())?);
+        let pattern = Arc::new(Pattern::new(size, &met, available())?);
         let pairs = pairs.iter().map(|&(row_map, column_map, _)| (row_map.clone(), column_map.clone())).collect();
         Sparsity::around((rows, columns), pattern, pairs, name)
     }
@@ -232,7 +233,7 @@ impl Sparsity {
         };
         let column_table = column_values.as_ref().map(|values| flat(columns, values, iteration)).transpose()?;
         let pair = Pair::new(&row_table, column_table.as_ref().unwrap_or(&row_table))?;
-        let positions = match self.pattern().positions(pair, threads())? {
+        let positions = match self.pattern().positions(pair, available())? {
             Positions::Narrow(positions) => positions,
             Positions::Wide(_) => unreachable!("invariant: a set of blocks has numbers of 32 bits"),
         };
@@ -300,11 +301,6 @@ fn check_maps(name: &str, rows: &DataSet, columns: &DataSet, row_map: &Map, colu
         });
     }
     Ok(())
-}
-
-/// Threads that look for blocks.
-fn threads() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 impl PartialEq for Sparsity {

@@ -43,6 +43,7 @@ impl Body<'_> {
                 None if *writes_direct => own(Some(target.slot.clone().equals(0)), false),
                 _ => Piece::default(),
             },
+            (Form::Elements { apart: Apart::Shared, .. }, _) if part.can_meet() => self.share(index, part),
             (Form::Elements { apart, .. }, _) => {
                 let walk = self.walk(index, part, "s");
                 let condition = match (apart, part.map()) {
@@ -100,7 +101,7 @@ impl Body<'_> {
     }
 
     /// Whether an element has the row and the column at hand of a matrix, where single ones are dropped.
-    fn is_kept(&self, spot: &Spot, index: usize, part: &PartShape, walk: &Walk) -> Option<Expr> {
+    pub fn is_kept(&self, spot: &Spot, index: usize, part: &PartShape, walk: &Walk) -> Option<Expr> {
         let [rows, _] = part.block.filter(|_| part.drops_singles)?.shape();
         let kept = |place: Expr| Expr::from(&Array::Kept(index).name()).at([spot.element.clone(), place]).equals(1);
         Some(kept(walk.row.clone()).and(kept(Expr::from(rows) + walk.column.clone())))
@@ -204,7 +205,7 @@ pub(super) fn and(first: Option<Expr>, second: Option<Expr>) -> Option<Expr> {
 }
 
 /// The instruction that writes an argument.
-fn written(index: usize) -> Name {
+pub(super) fn written(index: usize) -> Name {
     format!("pl_w{index}").into()
 }
 

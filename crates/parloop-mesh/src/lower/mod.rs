@@ -1,6 +1,7 @@
 //! From the shape of a loop and a form to a loop kernel that calls the user's kernel: a frame (which elements), what is fetched, the call,
 //! and what is kept are parts that compose.
 
+mod block_sums;
 mod frame;
 mod keep;
 mod lanes;
@@ -26,6 +27,7 @@ use crate::kernel::Kernel;
 use crate::shape::{Around, MoveShape, Reach, Shape};
 use crate::storage::Layout;
 
+pub use block_sums::shared_numbers;
 pub use names::{Array, Number};
 pub use permute::{Permute, permute};
 pub use piece::Lowered;
@@ -65,6 +67,19 @@ pub enum Form {
     },
 }
 
+impl Form {
+    /// Whether what the work items of a block have for a row is added up before it is written.
+    pub fn shares(&self) -> bool {
+        matches!(self, Form::Elements { apart: Apart::Shared, .. })
+    }
+
+    /// The maps whose targets are read by elements.
+    pub fn followed_maps(&self, shape: &Shape) -> Vec<usize> {
+        let is_followed = |&map: &usize| !self.shares() || shape.parts.iter().any(|part| part.map() == Some(map) && !part.can_meet());
+        (0..shape.maps.len()).filter(is_followed).collect()
+    }
+}
+
 /// Which elements a launch visits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Visits {
@@ -100,6 +115,8 @@ pub enum Apart {
     Mask,
     /// Every addition is atomic.
     Atomic,
+    /// What the work items of a block have for a row is added up in the memory that they share; these sums are added atomically.
+    Shared,
 }
 
 /// Work items of a block on a GPU.
@@ -175,6 +192,9 @@ fn body(body: &Body<'_>) -> Piece {
     if matches!(form, Form::Elements { apart: Apart::Last, .. }) {
         piece = piece.and(keep::last_writers(shape));
     }
+    if form.shares() {
+        piece = piece.and(Piece::all(shape.meeting_maps().into_iter().map(|map| body.find_sums(map))));
+    }
     for (index, part) in shape.parts.iter().enumerate().filter(|(_, part)| part.access.writes()) {
         if stage::must_be_written(part) && body.is_tried() {
             piece = piece.and(body.look(index, part));
@@ -215,7 +235,8 @@ fn tables(shape: &Shape, form: &Form, machine: Machine, checked: bool) -> Piece 
         piece = piece.take(Array::Kept(index), DType::U8, Some(lines));
     }
     if matches!(form, Form::Elements { visits: Visits::ListWithMaps, .. }) {
-        for (number, map) in shape.maps.iter().enumerate() {
+        for number in form.followed_maps(shape) {
+            let map = &shape.maps[number];
             let global = Data::global(Array::Map(number).name().as_str()).dtype(DType::I32).unknown_shape();
             piece = piece.take_data(Array::Map(number), aligned(global, map.slots * 4), [Expr::from(map.slots), one()]);
         }

@@ -277,6 +277,6 @@ pub(super) fn must_be_written(part: &PartShape) -> bool {
 }
 
 /// What a kernel finds where it adds: compilers drop an addition to −0, but not one to +0, which changes −0.
-fn neutral(dtype: DType) -> Expr {
+pub(super) fn neutral(dtype: DType) -> Expr {
     if matches!(dtype, DType::F32 | DType::F64) { Expr::float(-0.0) } else { Expr::int(0) }
 }

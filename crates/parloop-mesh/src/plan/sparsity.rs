@@ -10,14 +10,13 @@ mod merge;
 mod pair;
 mod positions;
 mod strip;
-mod threads;
 
 pub use merge::{Merged, merge};
 pub use pair::Pair;
 pub use positions::Positions;
 
-use super::PlanError;
 use super::incidence::fits;
+use super::{PlanError, threads};
 use band::Band;
 
 /// What a pattern is made for.

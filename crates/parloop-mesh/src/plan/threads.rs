@@ -2,8 +2,13 @@
 
 use crate::plan::PlanError;
 
+/// How many threads this machine has for planning.
+pub fn available() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// Runs each task on a thread, the first on the calling one, and returns what they return, in order.
-pub(super) fn each<T: Send, R: Send>(tasks: Vec<T>, run: impl Fn(T) -> R + Sync) -> Result<Vec<R>, PlanError> {
+pub fn each<T: Send, R: Send>(tasks: Vec<T>, run: impl Fn(T) -> R + Sync) -> Result<Vec<R>, PlanError> {
     let run = &run;
     let mut tasks = tasks.into_iter();
     let Some(first) = tasks.next() else {

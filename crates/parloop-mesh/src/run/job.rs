@@ -150,6 +150,7 @@ impl Making<'_> {
             (Scheme::Atomic, _) => maker.items(Apart::Atomic)?,
             (Scheme::Colour, Machine::Gpu) => maker.colours()?,
             (Scheme::Gather, _) => maker.targets()?,
+            (Scheme::Shared, _) => maker.block_sums()?,
         }
         maker.unpack()?;
         maker.combine()?;
@@ -220,6 +221,13 @@ struct Maker<'a> {
 impl Maker<'_> {
     fn upload<T: Element>(&mut self, values: &[T]) -> Result<Source> {
         self.upload_bytes(as_bytes(values))
+    }
+
+    /// The targets of a map for the elements of a list.
+    fn upload_rows(&mut self, map: usize, list: &[i32]) -> Result<Source> {
+        let (values, slots) = (self.map_values(map)?, self.making.shape.maps[map].slots);
+        let rows: Vec<i32> = list.iter().flat_map(|&element| &values[element as usize * slots..][..slots]).copied().collect();
+        self.upload(&rows)
     }
 
     fn upload_bytes(&mut self, bytes: &[u8]) -> Result<Source> {
@@ -326,7 +334,16 @@ impl Maker<'_> {
                 self.partials.insert(part, own);
                 Ok(Source::Own(own))
             }
-            Array::Map(_) | Array::Last(_) | Array::Bounds | Array::List | Array::Masks | Array::Starts | Array::Entries => {
+            Array::Map(_)
+            | Array::Last(_)
+            | Array::Bounds
+            | Array::List
+            | Array::Masks
+            | Array::Starts
+            | Array::Entries
+            | Array::SumBounds(_)
+            | Array::SumTargets(_)
+            | Array::SumEntries(_) => {
                 unreachable!("invariant: launches say where it is")
             }
         }
@@ -389,6 +406,16 @@ impl Maker<'_> {
 
     /// Calls `with` with what elements touch through the maps of these numbers.
     fn touched<R>(&self, numbers: &[usize], with: impl FnOnce(&Incidence<'_>, &[Table<'_>]) -> Result<R>) -> Result<R> {
+        self.touched_by(self.making.elements(), numbers, with)
+    }
+
+    /// Calls `with` with what these elements touch through the maps of these numbers.
+    fn touched_by<R>(
+        &self,
+        elements: Elements<'_>,
+        numbers: &[usize],
+        with: impl FnOnce(&Incidence<'_>, &[Table<'_>]) -> Result<R>,
+    ) -> Result<R> {
         let maps = self.making.maps();
         let values = numbers.iter().map(|&number| self.map_values(number)).collect::<Result<Vec<_>>>()?;
         let sets: Vec<Id> = numbers.iter().map(|&number| maps[number].to().id()).collect();
@@ -404,7 +431,7 @@ impl Maker<'_> {
                 drops: maps[number].drops(),
             })
             .collect();
-        with(&Incidence::new(self.making.elements(), &tables)?, &tables)
+        with(&Incidence::new(elements, &tables)?, &tables)
     }
 
     /// How writes are kept apart by colours, which are not in the order of the elements.

@@ -69,6 +69,8 @@ pub enum PlanChoice {
     Gather,
     /// Each addition is atomic.
     Atomic,
+    /// The work items of a block add up what they have for a target in the memory that they share; then the sum is added atomically.
+    Shared,
 }
 
 impl PlanChoice {
@@ -81,12 +83,13 @@ impl PlanChoice {
             PlanChoice::Colour => "colour",
             PlanChoice::Gather => "gather",
             PlanChoice::Atomic => "atomic",
+            PlanChoice::Shared => "shared",
         }
     }
 
     /// The choice of that name.
     pub fn from_name(name: &str) -> Option<PlanChoice> {
-        use PlanChoice::{Atomic, Auto, Colour, Gather, Owner, Sequential};
-        [Auto, Sequential, Owner, Colour, Gather, Atomic].into_iter().find(|choice| choice.name() == name)
+        use PlanChoice::{Atomic, Auto, Colour, Gather, Owner, Sequential, Shared};
+        [Auto, Sequential, Owner, Colour, Gather, Atomic, Shared].into_iter().find(|choice| choice.name() == name)
     }
 }

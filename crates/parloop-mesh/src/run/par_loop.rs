@@ -310,6 +310,7 @@ impl ParLoop {
             machine: machine_of(context),
             threads: context.device().properties().compute_units as usize,
             elements: self.iteration.count(),
+            shared: usize::try_from(context.device().properties().shared_memory).unwrap_or(usize::MAX),
             scattered,
             whole: self.iteration.list().is_none(),
             options: self.options,

@@ -73,6 +73,7 @@ impl fmt::Display for Way {
             Scheme::Colour => "colour",
             Scheme::Gather => "gather",
             Scheme::Atomic => "atomic",
+            Scheme::Shared => "shared",
         })?;
         if self.lanes {
             f.write_str(", lanes")?;

@@ -2,7 +2,7 @@
 
 use super::options::{Lanes, LoopOptions, PlanChoice};
 use crate::access::Access;
-use crate::lower::Machine;
+use crate::lower::{Machine, shared_numbers};
 use crate::shape::{PartShape, Reach, Shape};
 
 /// How writes that can meet are kept apart.
@@ -20,6 +20,8 @@ pub enum Scheme {
     Gather,
     /// See [`PlanChoice::Atomic`].
     Atomic,
+    /// See [`PlanChoice::Shared`].
+    Shared,
 }
 
 /// A way to run a loop.
@@ -134,12 +136,17 @@ const FEWEST: usize = 64;
 /// Loops of fewer elements than this are run so at first: what each costs is not known, and other ways take longer to compile.
 const FEW: usize = 1024;
 
+/// Matrices of at least so many elements are first assembled by the plan that takes longer to make, and less to run.
+const MANY: usize = 1 << 15;
+
 /// Where and how a loop is to be run, as far as the choice depends on it.
 #[derive(Clone, Copy, Debug)]
 pub struct Situation {
     pub machine: Machine,
     pub threads: usize,
     pub elements: usize,
+    /// Bytes of memory that the work items of a block share.
+    pub shared: usize,
     /// Whether neighbouring elements lead to places far from each other.
     pub scattered: bool,
     /// Whether the loop is over all elements of a set.
@@ -150,7 +157,7 @@ pub struct Situation {
 /// The schemes to try.
 fn candidates(shape: &Shape, at: Situation) -> Result<Vec<Scheme>, &'static str> {
     let meets = shape.parts.iter().any(|part| part.can_meet());
-    let possible = |scheme: Scheme| refusal(shape, scheme, at.machine).is_none();
+    let possible = |scheme: Scheme| refusal(shape, scheme, at).is_none();
     let chosen = match at.options.plan {
         PlanChoice::Auto => {
             return Ok(match at.machine {
@@ -165,11 +172,12 @@ fn candidates(shape: &Shape, at: Situation) -> Result<Vec<Scheme>, &'static str>
         PlanChoice::Colour => Scheme::Colour,
         PlanChoice::Gather => Scheme::Gather,
         PlanChoice::Atomic => Scheme::Atomic,
+        PlanChoice::Shared => Scheme::Shared,
     };
-    if at.options.deterministic && chosen == Scheme::Atomic {
+    if at.options.deterministic && matches!(chosen, Scheme::Atomic | Scheme::Shared) {
         return Err("the order of atomic additions differs from run to run, but deterministic results are required");
     }
-    match refusal(shape, chosen, at.machine) {
+    match refusal(shape, chosen, at) {
         None => Ok(vec![chosen]),
         Some(reason) => Err(reason),
     }
@@ -194,8 +202,10 @@ fn gpu(shape: &Shape, at: Situation, possible: impl Fn(Scheme) -> bool) -> Vec<S
     let has_matrix = shape.parts.iter().any(|part| part.block.is_some());
     let order: &[Scheme] = match (at.options.deterministic, has_matrix) {
         (true, _) => &[Scheme::Gather, Scheme::Colour],
-        (false, true) => &[Scheme::Atomic, Scheme::Gather],
-        (false, false) => &[Scheme::Gather, Scheme::Atomic],
+        // Planning sums takes longer than planning nothing.
+        (false, true) if at.elements < MANY => &[Scheme::Atomic, Scheme::Shared, Scheme::Gather],
+        (false, true) => &[Scheme::Shared, Scheme::Atomic, Scheme::Gather],
+        (false, false) => &[Scheme::Gather, Scheme::Atomic, Scheme::Shared],
     };
     let mut found: Vec<Scheme> = order.iter().copied().filter(|&scheme| possible(scheme)).collect();
     if at.options.deterministic {
@@ -208,19 +218,20 @@ fn gpu(shape: &Shape, at: Situation, possible: impl Fn(Scheme) -> bool) -> Vec<S
 }
 
 /// Why a loop cannot be run that way.
-fn refusal(shape: &Shape, scheme: Scheme, machine: Machine) -> Option<&'static str> {
+fn refusal(shape: &Shape, scheme: Scheme, at: Situation) -> Option<&'static str> {
     let writes = || shape.parts.iter().filter(|part| part.access.writes());
     let met = || writes().filter(|part| part.can_meet());
     // An element is run more than once, so that what it changes of its own must not be read by its other runs.
     let is_read = |part: &PartShape| shape.parts.iter().any(|other| other.access.reads() && other.overlaps(part));
     let repeats_safely = writes().all(|part| part.reach != Reach::Direct || !is_read(part)) && met().all(|part| part.access != Access::Rw);
-    match (scheme, machine) {
+    match (scheme, at.machine) {
         (Scheme::Free | Scheme::Colour, _) => None,
         (Scheme::Sequential, Machine::Gpu) => Some("a GPU does not run elements in order"),
         (Scheme::Sequential, Machine::Threads) => None,
         (Scheme::Owner, Machine::Gpu) => Some("only the threads of a CPU own targets"),
         (Scheme::Gather, Machine::Threads) => Some("targets gather only on GPUs"),
         (Scheme::Atomic, Machine::Threads) => Some("atomic additions are supported only on GPUs"),
+        (Scheme::Shared, Machine::Threads) => Some("only the work items of a GPU share memory"),
         (Scheme::Owner, _) | (Scheme::Gather, _) if !repeats_safely => {
             Some("it runs elements more than once, so data that the kernel reads and writes in place would be wrong")
         }
@@ -234,11 +245,27 @@ fn refusal(shape: &Shape, scheme: Scheme, machine: Machine) -> Option<&'static s
         (Scheme::Gather, _) if met().any(|part| met().any(|other| part.overlaps(other) && !part.is_alike(other))) => {
             Some("one argument is a component of another, so a target would be gathered twice")
         }
-        (Scheme::Atomic, _) if met().any(|part| part.access != Access::Inc || !can_add(part.dtype)) => {
+        (Scheme::Shared, _) if at.options.checked => Some("sums in shared memory cannot be checked"),
+        (Scheme::Shared, _) if shape.parts.iter().any(|part| part.is_reduced()) => {
+            Some("sums and extremes over all elements are combined in the same memory")
+        }
+        (Scheme::Shared, _) if shared_bytes(shape) > at.shared => {
+            Some("what a block of elements adds does not fit into the memory that it shares")
+        }
+        (Scheme::Atomic | Scheme::Shared, _) if met().any(|part| part.access != Access::Inc || !can_add(part.dtype)) => {
             Some("only additions of 32-bit and 64-bit numbers are atomic")
         }
         _ => None,
     }
+}
+
+/// The bytes that a block of elements leaves in the memory that it shares.
+fn shared_bytes(shape: &Shape) -> usize {
+    let bytes_of = |part: &PartShape| {
+        let slots = part.map().map_or(0, |map| shape.maps[map].slots);
+        shared_numbers(slots, part.count) * part.dtype.size()
+    };
+    shape.parts.iter().filter(|part| part.can_meet()).map(bytes_of).sum()
 }
 
 /// Whether devices add such numbers atomically.

@@ -363,6 +363,7 @@ fn plans_that_cannot_run_a_loop_say_why() {
     expect(of(gpu, PlanChoice::Owner, false, one, cells, vec![inc.clone()]), "only the threads of a CPU own targets");
     expect(of(cpu, PlanChoice::Gather, false, one, cells, vec![inc.clone()]), "targets gather only on GPUs");
     expect(of(cpu, PlanChoice::Atomic, false, one, cells, vec![inc.clone()]), "atomic additions are supported only on GPUs");
+    expect(of(cpu, PlanChoice::Shared, false, one, cells, vec![inc.clone()]), "only the work items of a GPU share memory");
     let in_place = vec![inc.clone(), mesh.area.arg(Access::Rw, None)];
     expect(of(cpu, PlanChoice::Owner, false, two, cells, in_place.clone()), repeated);
     expect(of(gpu, PlanChoice::Gather, false, two, cells, in_place), repeated);
@@ -379,9 +380,24 @@ fn plans_that_cannot_run_a_loop_say_why() {
         "only additions of 32-bit and 64-bit numbers are atomic",
     );
     expect(
-        of(gpu, PlanChoice::Atomic, true, one, cells, vec![inc]),
-        "the order of atomic additions differs from run to run, but deterministic results are required",
+        of(gpu, PlanChoice::Shared, false, "void k(uint8_t *x) { }", cells, vec![bytes.arg(Access::Inc, corners)]),
+        "only additions of 32-bit and 64-bit numbers are atomic",
     );
+    expect(
+        of(gpu, PlanChoice::Shared, false, two, cells, vec![inc.clone(), mesh.factor.arg(Access::Inc)]),
+        "sums and extremes over all elements are combined in the same memory",
+    );
+    let wide = Dat::zeros(&mesh.nodes.data(10_000).unwrap(), DType::F64, "wide").unwrap();
+    expect(
+        of(gpu, PlanChoice::Shared, false, one, cells, vec![wide.arg(Access::Inc, corners)]),
+        "what a block of elements adds does not fit into the memory that it shares",
+    );
+    for plan in [PlanChoice::Atomic, PlanChoice::Shared] {
+        expect(
+            of(gpu, plan, true, one, cells, vec![inc.clone()]),
+            "the order of atomic additions differs from run to run, but deterministic results are required",
+        );
+    }
 }
 
 #[test]

@@ -8,8 +8,15 @@ use parloop_mesh::{
 
 use crate::devices::everywhere;
 
-const PLANS: [PlanChoice; 6] =
-    [PlanChoice::Auto, PlanChoice::Sequential, PlanChoice::Owner, PlanChoice::Colour, PlanChoice::Gather, PlanChoice::Atomic];
+const PLANS: [PlanChoice; 7] = [
+    PlanChoice::Auto,
+    PlanChoice::Sequential,
+    PlanChoice::Owner,
+    PlanChoice::Colour,
+    PlanChoice::Gather,
+    PlanChoice::Atomic,
+    PlanChoice::Shared,
+];
 
 const REGIONS: [Region; 4] = [Region::All, Region::Bottom, Region::Top, Region::InteriorFacets];
 

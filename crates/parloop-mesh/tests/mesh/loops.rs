@@ -27,8 +27,15 @@ fn ring(nodes: usize) -> Vec<i32> {
     (0..n).flat_map(|edge| [(edge * 7) % n, (edge * 7 + 1) % n]).collect()
 }
 
-const PLANS: [PlanChoice; 6] =
-    [PlanChoice::Auto, PlanChoice::Sequential, PlanChoice::Owner, PlanChoice::Colour, PlanChoice::Gather, PlanChoice::Atomic];
+const PLANS: [PlanChoice; 7] = [
+    PlanChoice::Auto,
+    PlanChoice::Sequential,
+    PlanChoice::Owner,
+    PlanChoice::Colour,
+    PlanChoice::Gather,
+    PlanChoice::Atomic,
+    PlanChoice::Shared,
+];
 
 #[test]
 fn increments_through_a_map_add_up_by_every_plan() {

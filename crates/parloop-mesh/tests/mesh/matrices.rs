@@ -5,8 +5,15 @@ use parloop_mesh::{Access, Dropped, Kernel, LoopOptions, Map, Mat, MeshError, Pa
 
 use crate::devices::everywhere;
 
-const PLANS: [PlanChoice; 6] =
-    [PlanChoice::Auto, PlanChoice::Sequential, PlanChoice::Owner, PlanChoice::Colour, PlanChoice::Gather, PlanChoice::Atomic];
+const PLANS: [PlanChoice; 7] = [
+    PlanChoice::Auto,
+    PlanChoice::Sequential,
+    PlanChoice::Owner,
+    PlanChoice::Colour,
+    PlanChoice::Gather,
+    PlanChoice::Atomic,
+    PlanChoice::Shared,
+];
 
 /// Numbers that follow each other without order.
 struct Random(u64);

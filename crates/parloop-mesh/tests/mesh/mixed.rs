@@ -5,8 +5,15 @@ use parloop_mesh::{Access, Arg, Dat, Global, Kernel, Lanes, LoopOptions, Map, Ma
 
 use crate::devices::everywhere;
 
-const PLANS: [PlanChoice; 6] =
-    [PlanChoice::Auto, PlanChoice::Sequential, PlanChoice::Owner, PlanChoice::Colour, PlanChoice::Gather, PlanChoice::Atomic];
+const PLANS: [PlanChoice; 7] = [
+    PlanChoice::Auto,
+    PlanChoice::Sequential,
+    PlanChoice::Owner,
+    PlanChoice::Colour,
+    PlanChoice::Gather,
+    PlanChoice::Atomic,
+    PlanChoice::Shared,
+];
 
 const CELLS: usize = 150;
 

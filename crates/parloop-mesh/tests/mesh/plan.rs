@@ -1,5 +1,6 @@
 //! Plans of random loops: through one or several tables, to one or two sets, over ranges and over lists.
 
+mod block_sums;
 mod colour;
 mod errors;
 mod inverse;

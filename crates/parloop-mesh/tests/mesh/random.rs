@@ -15,8 +15,15 @@ use mesh::Mesh;
 use number::Random;
 use spec::Spec;
 
-const PLANS: [PlanChoice; 6] =
-    [PlanChoice::Auto, PlanChoice::Sequential, PlanChoice::Owner, PlanChoice::Colour, PlanChoice::Gather, PlanChoice::Atomic];
+const PLANS: [PlanChoice; 7] = [
+    PlanChoice::Auto,
+    PlanChoice::Sequential,
+    PlanChoice::Owner,
+    PlanChoice::Colour,
+    PlanChoice::Gather,
+    PlanChoice::Atomic,
+    PlanChoice::Shared,
+];
 
 /// Elements of the set of a loop: none, one, around the sizes of blocks and chunks, and enough for several threads.
 const SIZES: [usize; 8] = [0, 1, 7, 128, 129, 300, 700, 1500];

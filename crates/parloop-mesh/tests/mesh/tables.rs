@@ -88,7 +88,7 @@ fn a_large_table_serves_every_plan() {
         expected[pair[0] as usize] += value;
         expected[pair[1] as usize] -= 1.0;
     }
-    let plans = [PlanChoice::Sequential, PlanChoice::Owner, PlanChoice::Colour, PlanChoice::Gather, PlanChoice::Atomic];
+    let plans = [PlanChoice::Sequential, PlanChoice::Owner, PlanChoice::Colour, PlanChoice::Gather, PlanChoice::Atomic, PlanChoice::Shared];
     for context in everywhere(&[1, 3]).iter().filter(|context| !is_opencl(context)) {
         for plan in plans {
             let x = Dat::new(&nodes.data(1).unwrap(), &[0.0; N], "x").unwrap();

@@ -6,8 +6,15 @@ use parloop_mesh::{Access, Arg, Dat, Global, Kernel, Lanes, LoopOptions, Map, Me
 use crate::devices::everywhere;
 use crate::kernels::kernel_of;
 
-const PLANS: [PlanChoice; 6] =
-    [PlanChoice::Auto, PlanChoice::Sequential, PlanChoice::Owner, PlanChoice::Colour, PlanChoice::Gather, PlanChoice::Atomic];
+const PLANS: [PlanChoice; 7] = [
+    PlanChoice::Auto,
+    PlanChoice::Sequential,
+    PlanChoice::Owner,
+    PlanChoice::Colour,
+    PlanChoice::Gather,
+    PlanChoice::Atomic,
+    PlanChoice::Shared,
+];
 
 /// The next of a sequence of numbers without order, below `limit`.
 fn next(state: &mut u64, limit: usize) -> usize {

@@ -38,7 +38,7 @@ fn options(said: &LoopArguments<'_, '_>) -> Result<mesh::LoopOptions> {
     let plan = match said.plan {
         None => mesh::PlanChoice::Auto,
         Some(name) => mesh::PlanChoice::from_name(name).ok_or_else(|| {
-            const PLANS: [&str; 6] = ["auto", "sequential", "owner", "colour", "gather", "atomic"];
+            const PLANS: [&str; 7] = ["auto", "sequential", "owner", "colour", "gather", "atomic", "shared"];
             let near = nearest(name, PLANS).map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
             PyValueError::new_err(format!("unknown plan {name:?}{near} (plans: {})", PLANS.join(", ")))
         })?,

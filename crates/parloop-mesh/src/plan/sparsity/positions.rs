@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use super::{Pair, Pattern, threads};
+use super::{Pair, Pattern};
 use crate::plan::PlanError;
+use crate::plan::threads;
 
 /// How many elements are read at a time.
 const RUN: usize = 256;

@@ -6,8 +6,8 @@ use std::ops::Range;
 use super::band::Band;
 use super::distinct::{self, Marks, Row, Table};
 use super::pair::Pair;
-use super::threads;
 use crate::plan::PlanError;
+use crate::plan::threads;
 
 /// How many elements are looked at together.
 const RUN: usize = 512;

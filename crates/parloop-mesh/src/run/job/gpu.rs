@@ -5,8 +5,9 @@ use parloop_device::{DType, Element};
 use super::Maker;
 use crate::Result;
 use crate::declare::set::Set;
-use crate::lower::{Apart, Array, BLOCK, EACH, Form, Number};
-use crate::plan::{Coloured, Inverse, Offset};
+use crate::lower::{Apart, Array, BLOCK, EACH, Form, Number, Visits};
+use crate::plan::threads::available;
+use crate::plan::{BlockSums, Coloured, Elements, Incidence, Inverse, Offset, Table, patches};
 use crate::shape::PartShape;
 
 impl Maker<'_> {
@@ -39,6 +40,52 @@ impl Maker<'_> {
             first += blocks(pair) as i64;
         }
         Ok(())
+    }
+
+    /// A work item for each element; those of a block are near together, and add up what they have for a target.
+    pub(super) fn block_sums(&mut self) -> Result<()> {
+        let making = self.making;
+        let order = self.patches()?;
+        let (visits, list) = match (&order, making.iteration.list()) {
+            (Some(order), _) => (Visits::ListWithMaps, Some(&order[..])),
+            (None, Some(list)) => (Visits::List, Some(list)),
+            (None, None) => (Visits::Range, None),
+        };
+        let form = Form::Elements { visits, apart: Apart::Shared, lanes: false };
+        let mut arrays = Vec::new();
+        if let Some(list) = list {
+            arrays.push((Array::List, self.upload(list)?));
+        }
+        if visits == Visits::ListWithMaps {
+            for number in form.followed_maps(making.shape) {
+                arrays.push((Array::Map(number), self.upload_rows(number, list.unwrap_or(&[]))?));
+            }
+        }
+        for number in making.shape.meeting_maps() {
+            let elements = list.map_or_else(|| making.elements(), Elements::List);
+            let sums = self.touched_by(elements, &[number], |incidence, _| Ok(BlockSums::new(incidence, BLOCK, available())?))?;
+            arrays.push((Array::SumBounds(number), self.upload(&sums.bounds)?));
+            arrays.push((Array::SumTargets(number), self.upload(&sums.targets)?));
+            arrays.push((Array::SumEntries(number), self.upload(sums.entries.as_flattened())?));
+        }
+        let executable = self.executable(&form)?;
+        let numbers = [(Number::Begin, 0), (Number::Count, making.iteration.count() as i64), (Number::First, 0)];
+        self.step(&executable, &numbers, &arrays)
+    }
+
+    /// The elements patch by patch, where maps say which are neighbours. Columns of an extruded set are visited one after another.
+    fn patches(&self) -> Result<Option<Vec<i32>>> {
+        let making = self.making;
+        let mut met = making.parts.iter().zip(&making.shape.parts).filter(|(_, shape)| shape.can_meet()).map(|(part, _)| part);
+        let Some(part) = met.next().filter(|_| making.shape.is_flat()) else { return Ok(None) };
+        // The blocks of a matrix have fewer elements in common than its rows.
+        let Some(map) = part.meeting().map(|meeting| &meeting.rows).or(part.map.as_ref()) else { return Ok(None) };
+        let values = making.iteration.targets(map)?;
+        let (arity, targets) = (map.slots(making.iteration.height()), map.to().sizes().total);
+        let near = making.order()?;
+        let elements = near.as_deref().map_or_else(|| making.elements(), Elements::List);
+        let incidence = Incidence::new(elements, &[Table { values: &values, arity, set: 0, targets, drops: map.drops() }])?;
+        Ok(Some(patches(&incidence, BLOCK, available())?))
     }
 
     /// A work item for each target, set by set.

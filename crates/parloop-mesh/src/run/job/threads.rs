@@ -85,7 +85,7 @@ impl Maker<'_> {
         match apart {
             Apart::Mask => arrays.push((Array::Masks, self.upload_bytes(as_bytes(masks))?)),
             Apart::Last => arrays.extend(self.last_writers()?),
-            Apart::Order | Apart::Atomic => {}
+            Apart::Order | Apart::Atomic | Apart::Shared => {}
         }
         for pair in launches.windows(2) {
             let integers = [(Number::First, pair[0].into()), (Number::Groups, (pair[1] - pair[0]).into())];
@@ -101,10 +101,8 @@ impl Maker<'_> {
             arrays.push((Array::List, self.upload(list)?));
         }
         if let Visited::ListWithMaps(list) = visited {
-            for (number, map) in self.making.maps().into_iter().enumerate() {
-                let (values, arity) = (self.map_values(number)?, map.slots(self.making.iteration.height()));
-                let rows: Vec<i32> = list.iter().flat_map(|&element| &values[element as usize * arity..][..arity]).copied().collect();
-                arrays.push((Array::Map(number), self.upload(&rows)?));
+            for number in 0..self.making.maps().len() {
+                arrays.push((Array::Map(number), self.upload_rows(number, list)?));
             }
         }
         Ok(arrays)
