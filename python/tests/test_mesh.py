@@ -543,9 +543,9 @@ class TestLoops:
             (lambda m, k: op2.Kernel(3, "k"), pl.KernelTypeError, "the code of a kernel must be a string of C or a program of loop kernels, not an object of type int"),
             (lambda m, k: op2.Kernel("void k() {}"), pl.NameTypeError, "a kernel in C needs the name of its function"),
             (lambda m, k: op2.par_loop(k, m.nodes, m.x(op2.RW), plan="magic"), ValueError,
-             'unknown plan "magic" (plans: auto, sequential, owner, colour, gather, atomic)'),
+             'unknown plan "magic" (plans: auto, sequential, owner, colour, gather, atomic, shared)'),
             (lambda m, k: op2.par_loop(k, m.nodes, m.x(op2.RW), plan="atomics"), ValueError,
-             'unknown plan "atomics"; did you mean "atomic"? (plans: auto, sequential, owner, colour, gather, atomic)'),
+             'unknown plan "atomics"; did you mean "atomic"? (plans: auto, sequential, owner, colour, gather, atomic, shared)'),
         ],
     )  # fmt: skip
     def test_what_does_not_fit_together_is_refused(self, mesh, run, error, message):

@@ -8,6 +8,7 @@ use parloop_loop::{Affine, Name};
 
 use super::names::{Array, Number};
 use super::piece::{Lowered, Piece, affine, bounded, linear, range, tagged};
+use super::spot::known;
 use super::{BLOCK, Machine};
 use crate::storage::Layout;
 
@@ -67,9 +68,8 @@ pub fn product(what: &Product) -> Result<Lowered, LoopError> {
     // A sum of numbers waits for the one before. On a CPU two are added to each other first, so that it waits half as often.
     let in_pairs = from == 1 && what.machine == Machine::Threads;
     let sum = if in_pairs {
-        let first = Expr::var("lo") + Expr::from(2usize) * &at;
-        let last = Expr::choose(((Expr::var("hi") - "lo") % 2usize).equals(1), single(Expr::var("hi") - 1), Expr::int(0));
-        (single(first.clone()) + single(first + 1)).reduced(ReductionOp::Sum, at.clone()) + last
+        let first = Expr::var("begin") + Expr::from(2usize) * &at;
+        (single(first.clone()) + single(first + 1)).reduced(ReductionOp::Sum, at.clone()) + "odd"
     } else if from == 1 {
         single(Expr::from(&at)).reduced(ReductionOp::Sum, at.clone())
     } else {
@@ -114,13 +114,17 @@ pub fn product(what: &Product) -> Result<Lowered, LoopError> {
     let result = Expr::from(&Array::Table(2).name()).at([row.clone(), Expr::from(&number)]);
     piece = piece.then(start("lo", row.clone())).then(start("hi", row + 1));
     if in_pairs {
-        let pairs = (Expr::var("hi") - "lo").floor_divide(2usize);
-        let known = Instruction::assign("pairs", Expr::var("pairs"), pairs).declaring(what.index);
-        piece = piece.then(known.after(["lo", "hi"]).within(around.clone()));
+        // The odd one comes first, so that nothing but the sum is needed after the loop: registers are few.
+        let rest = (Expr::var("hi") - "lo") % 2usize;
+        let odd = Expr::choose(Expr::var("begin").at_least(Expr::var("lo") + 1), single(Expr::var("lo")), Expr::int(0));
+        piece = piece
+            .then(known("pairs", what.index, (Expr::var("hi") - "lo").floor_divide(2usize)).after(["lo", "hi"]).within(around.clone()))
+            .then(known("begin", what.index, Expr::var("lo") + rest).after(["lo", "hi"]).within(around.clone()))
+            .then(known("odd", what.dtype, odd).after(["lo", "begin"]).within(around.iter().cloned().chain([number.clone()])));
     }
     let piece = piece.then_planned(
         Instruction::assign("w", result, sum)
-            .after(if in_pairs { vec!["lo", "hi", "pairs"] } else { vec!["lo", "hi"] })
+            .after(if in_pairs { vec!["pairs", "begin", "odd"] } else { vec!["lo", "hi"] })
             .within(around.iter().cloned().chain([number.clone()])),
     );
     let (lowered, tags) = piece.build("product".to_owned(), what.index, KernelOptions::default())?;
