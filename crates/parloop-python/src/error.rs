@@ -5,6 +5,7 @@ use parloop_kernel::KernelError;
 use parloop_loop::check::CheckError;
 use parloop_loop::create::CreateError;
 use parloop_loop::error::LoopError;
+use parloop_loop::file::FileError;
 use parloop_loop::parse::ParseError;
 use parloop_loop::program::NoEntry;
 use parloop_loop::run::RunError;
@@ -192,16 +193,32 @@ impl From<CreateError> for Error {
     }
 }
 
-impl From<ApplyError> for Error {
-    fn from(error: ApplyError) -> Error {
-        let class = match &error {
-            ApplyError::Failed { error, .. } if error.is::<RealizeReductionError>() => Exception::LoopReductionError,
-            ApplyError::Failed { error, .. } => error.downcast_ref::<LoopError>().map_or(Exception::LoopError, loop_class),
-            ApplyError::Arguments(_) => Exception::LoopTypeError,
-            ApplyError::Text { .. } => Exception::LoopSyntaxError,
+fn apply_class(error: &ApplyError) -> Exception {
+    match error {
+        ApplyError::Failed { error, .. } if error.is::<RealizeReductionError>() => Exception::LoopReductionError,
+        ApplyError::Failed { error, .. } => error.downcast_ref::<LoopError>().map_or(Exception::LoopError, loop_class),
+        ApplyError::Arguments(_) => Exception::LoopTypeError,
+        ApplyError::Text { .. } => Exception::LoopSyntaxError,
+        _ => Exception::LoopError,
+    }
+}
+
+impl From<FileError> for Error {
+    fn from(error: FileError) -> Error {
+        let text = error.to_string();
+        let class = match error {
+            FileError::Parse(_) => Exception::LoopSyntaxError,
+            FileError::Create { error, .. } => loop_class(&LoopError::from(*error)),
+            FileError::Step { error, .. } => apply_class(&error),
             _ => Exception::LoopError,
         };
-        Error(class.error(error.to_string()))
+        Error(class.error(text))
+    }
+}
+
+impl From<ApplyError> for Error {
+    fn from(error: ApplyError) -> Error {
+        Error(apply_class(&error).error(error.to_string()))
     }
 }
 

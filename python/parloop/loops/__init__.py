@@ -58,6 +58,7 @@ from ._program import (
     make_function as make_function,
     make_kernel as make_kernel,
     merge as merge,
+    read_kernel as read_kernel,
 )
 from ._report import Limits as Limits
 from ._report import Report as Report

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,6 +14,7 @@ from .._parloop import LoopError, _LoopProgram
 from .._parloop import _fuse_loop_kernels as _fuse
 from .._parloop import _make_loop_program as _make
 from .._parloop import _merge_loop_programs as _merge
+from .._parloop import _read_loop_program as _read
 from ._data import auto
 from ._kernel import Kernel
 from ._targets import TargetBase, target_named
@@ -19,7 +22,7 @@ from ._targets import TargetBase, target_named
 if TYPE_CHECKING:
     from ._report import Report
 
-__all__ = ["LoopWarning", "Options", "Program", "apply", "fused", "make_function", "make_kernel", "merge", "of_class", "then", "with_tags"]
+__all__ = ["LoopWarning", "Options", "Program", "apply", "fused", "make_function", "make_kernel", "merge", "of_class", "read_kernel", "then", "with_tags"]
 
 _P = TypeVar("_P", "Program", Kernel)
 _Made = TypeVar("_Made", bound="Program")
@@ -191,7 +194,12 @@ def replay(
 ) -> Program:
     """Makes a program again, step by step."""
     (first, (given,)), *steps = history
-    makers: dict[str, Callable[..., Any]] = {"make": lambda given: _make(given)[0], "merge": _merge, "fuse": lambda given: _fuse(*given)}
+    makers: dict[str, Callable[..., Any]] = {
+        "make": lambda given: _make(given)[0],
+        "read": lambda given: _read(*given),
+        "merge": _merge,
+        "fuse": lambda given: _fuse(*given),
+    }
     program = into(makers[first](given))
     for method, args in steps:
         found = getattr(program, method)(*args)
@@ -261,6 +269,33 @@ def make_function(domains: Any, instructions: Any, kernel_data: Iterable[Any] | 
     array([0., 2., 4., 6.])
     """
     return build(Program, domains, instructions, kernel_data, said, function=True)
+
+
+def read_kernel(path: str | os.PathLike[str], trusted: bool = False) -> Program:
+    """The program of a `.loop` file, after the transformations that the file lists.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    trusted : bool, optional
+        Accept C code in the file (``preamble`` lines) and options that replace checks. Such a file can do whatever a program can.
+
+    Examples
+    --------
+    >>> import numpy as np, pathlib, tempfile, parloop.loops as lp
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "double.loop")
+    ...     _ = path.write_text("kernel double\\ndomain {[i]: 0 <= i < n}\\ninstructions\\n  out[i] = 2*a[i]\\n\\nsplit_iname i 4\\n")
+    ...     knl = lp.read_kernel(path)
+    >>> event, (out,) = knl(a=np.arange(3.0))
+    >>> out
+    array([0., 2., 4.])
+    """
+    text = Path(path).read_text(encoding="utf-8")
+    made = Program(_read(text, trusted))
+    made._history = (("read", ((text, trusted),)),)
+    return made
 
 
 # Options that this compiler ignores.

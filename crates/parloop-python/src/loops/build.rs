@@ -1,6 +1,7 @@
 //! Programs from what Python's `make_kernel` was given: texts, and descriptions of data as dictionaries.
 
 use parloop_loop::create::{Data, KernelBuilder, Order};
+use parloop_loop::file::{FileError, LoopFile};
 use parloop_loop::syntax::Preamble;
 use parloop_loop::syntax::{AddressSpace, Initializer, Offset, SubstitutionRule, Type};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -42,6 +43,19 @@ pub fn make_loop_program<'py>(py: Python<'py>, described: &Bound<'py, PyDict>) -
     let built = py.detach(|| if is_function { builder.build_function_with_warnings() } else { builder.build_with_warnings() })?;
     let warnings = built.warnings.iter().map(|warning| (warning.name().to_owned(), warning.to_string())).collect();
     Ok((LoopProgram::new(built.program), warnings))
+}
+
+/// The program of a `.loop` file, after its transformations. Code in C, and options that replace checks, are only for files that are `trusted`.
+#[pyfunction]
+#[pyo3(name = "_read_loop_program")]
+pub fn read_loop_program(py: Python<'_>, text: &str, trusted: bool) -> Result<LoopProgram> {
+    let file = match trusted {
+        // SAFETY: who says so guarantees it, as for code that Python passes to `make_kernel`.
+        true => unsafe { LoopFile::parse_trusted(text) },
+        false => LoopFile::parse(text),
+    };
+    let program = py.detach(|| file.map_err(FileError::from)?.program())?;
+    Ok(LoopProgram::new(program))
 }
 
 fn set(builder: KernelBuilder, key: &str, value: &Bound<'_, PyAny>) -> Result<KernelBuilder> {

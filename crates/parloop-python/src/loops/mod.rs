@@ -27,6 +27,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     find_isl_of_islpy(module.py())?;
     call::register(module)?;
     module.add_function(wrap_pyfunction!(build::make_loop_program, module)?)?;
+    module.add_function(wrap_pyfunction!(build::read_loop_program, module)?)?;
     module.add_function(wrap_pyfunction!(program::merge_loop_programs, module)?)?;
     module.add_function(wrap_pyfunction!(program::fuse_loop_kernels, module)?)?;
     module.add_class::<stats::LoopCount>()?;

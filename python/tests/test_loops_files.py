@@ -1,0 +1,79 @@
+"""Kernels in `.loop` files, as Python reads them."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import parloop as pl
+import parloop.loops as lp
+
+PRODUCT = """\
+kernel product
+domain {[i, j, k]: 0 <= i, j, k < n}
+data
+  a, b, c: global float32[n, n]
+  n: value int32
+instructions
+  c[i, j] = sum(k, a[i, k]*b[k, j])
+
+split_iname i 16 outer_tag=g.0 inner_tag=l.1
+split_iname j 16 outer_tag=g.1 inner_tag=l.0
+split_iname k 16
+add_prefetch a [k_inner, i_inner]
+add_prefetch b [j_inner, k_inner]
+"""
+
+PREAMBLE = """\
+kernel shifted
+preamble "static int shift(int i) { return i + 1; }"
+domain {[i]: 0 <= i < 4}
+data
+  out: global int32[4]
+instructions
+  out[i] = i
+"""
+
+
+def written(folder, text):
+    path = folder / "kernel.loop"
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("as_path", [str, lambda path: path])
+def test_a_file_gives_the_kernel_after_its_transformations(ctx, tmp_path, as_path):
+    knl = lp.read_kernel(as_path(written(tmp_path, PRODUCT)))
+    assert knl.entrypoints == {"product"} and "k_outer" in str(knl)
+    a, b = np.random.default_rng(1).random((2, 37, 37), np.float32)
+    _, (c,) = knl(ctx, a=a, b=b)
+    assert np.allclose(c, a @ b, rtol=1e-5)
+
+
+def test_it_is_a_program_like_any_other(tmp_path):
+    path = written(tmp_path, PRODUCT)
+    knl = lp.read_kernel(path)
+    path.unlink()
+    again = pickle.loads(pickle.dumps(lp.tag_inames(knl, "k_inner:unr")))
+    assert again == lp.tag_inames(knl, "k_inner:unr")
+    _, (c,) = again(pl.Context("cpu:1"), a=np.eye(5, dtype=np.float32), b=np.ones((5, 5), np.float32))
+    assert (c == 1).all()
+
+
+def test_what_is_wrong_in_a_file_is_named_with_its_line(tmp_path):
+    with pytest.raises(pl.LoopSyntaxError, match="line 5"):
+        lp.read_kernel(written(tmp_path, PRODUCT.replace("n: value int32", "n: value integer")))
+    with pytest.raises(pl.LoopError, match="line 9: .*no iname `m`"):
+        lp.read_kernel(written(tmp_path, PRODUCT.replace("split_iname i", "split_iname m")))
+    with pytest.raises(pl.LoopError, match="the file has no kernel"):
+        lp.read_kernel(written(tmp_path, ""))
+    with pytest.raises(FileNotFoundError):
+        lp.read_kernel(tmp_path / "none.loop")
+
+
+def test_code_in_c_is_for_trusted_files(tmp_path):
+    path = written(tmp_path, PREAMBLE)
+    with pytest.raises(pl.LoopSyntaxError, match="only trusted files"):
+        lp.read_kernel(path)
+    _, (out,) = lp.read_kernel(path, trusted=True)(pl.Context("cpu:1"))
+    assert out.tolist() == [0, 1, 2, 3]
