@@ -79,6 +79,58 @@ def test_a_cache_that_is_warm_needs_no_compiler_that_works(counting):
     assert counting.run("1") == ("disk", 1)
 
 
+#: A source whose reading is kept: it is large, and what it says depends on a header.
+LARGE = "".join(f"GPUFUN double unused_{at}(const double *x, int i) {{ return x[i] + {at}; }}\n" for at in range(1200)) + """
+#include "value.h"
+GPUKERN void k(double *x) { x[0] = VALUE; }
+"""
+
+LARGE_PROGRAM = """
+import sys, numpy as np, parloop as pl
+try:
+    prog = pl.Context("cpu:1").compile(sys.argv[1], include=sys.argv[2:])
+    x = np.zeros(1)
+    prog.k(x)
+    print(prog.origin, x[0], len(prog.kernels), prog.k.signature)
+except pl.ParloopError as error:
+    print(type(error).__name__, error)
+"""
+
+
+def test_what_was_read_of_a_large_source_is_never_stale(counting, tmp_path):
+    near, far = tmp_path / "near", tmp_path / "far"
+    for folder in (near, far):
+        folder.mkdir()
+    (tmp_path / "large.c").write_text(LARGE)
+
+    def run():
+        command = [sys.executable, "-c", LARGE_PROGRAM, str(tmp_path / "large.c"), str(near), str(far)]
+        done = subprocess.run(command, env={**os.environ, **counting.env}, capture_output=True, text=True, timeout=120, check=True)
+        return done.stdout.strip()
+
+    expected = "{} {} 1 void k(double * x)".format
+    (far / "value.h").write_text("#define VALUE 1\n")
+    assert run() == expected("compiled", 1.0)
+    assert len(counting.entries) == 2
+    assert run() == expected("disk", 1.0)
+    (far / "value.h").write_text("#define VALUE 2\n")
+    assert run() == expected("compiled", 2.0)
+    (near / "value.h").write_text("#define VALUE 3\n")
+    assert run() == expected("compiled", 3.0)
+    (near / "value.h").unlink()
+    assert run() == expected("disk", 2.0)
+    for entry in counting.entries:
+        whole = bytearray(entry.read_bytes())
+        whole[len(whole) // 2] ^= 1
+        entry.write_bytes(whole)
+    assert run() == expected("compiled", 2.0)
+    # A mistake is told each time, in the same words, though the rest of the source is known.
+    (far / "value.h").write_text("#define VALUE 2\nGPUKERN void bad(struct unknown x) { }\n")
+    told = run()
+    assert told.startswith("SourceError") and "value.h:2" in told
+    assert run() == told
+
+
 def test_another_compiler_is_another_result(counting):
     counting.run("1")
     counting.compiler.write_text(counting.compiler.read_text() + "# changed\n")

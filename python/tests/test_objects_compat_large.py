@@ -2,6 +2,7 @@
 
 import ctypes
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -211,6 +212,27 @@ def test_a_header_may_include_itself(tmp_path):
         extra_compile_args=[f"-I{tmp_path}"],
     )["run"]
     assert kernel() == 1
+
+
+def test_packages_that_offer_c_sources_are_found_and_not_imported(tmp_path):
+    package, described = tmp_path / "offering", tmp_path / "offering-1.0.dist-info"
+    for folder in (package, described):
+        folder.mkdir()
+    (package / "__init__.py").write_text("raise ImportError('imported')\n")
+    (package / "value.h").write_text("#define VALUE 7\n")
+    (described / "METADATA").write_text("Metadata-Version: 2.1\nName: offering\nVersion: 1.0\n")
+    (described / "entry_points.txt").write_text("[xobjects]\ninclude = offering\n")
+    program = """
+        import sys
+        import parloop.compat._xobjects as xo
+        source = '#include <offering/value.h>\\nint run(void) { return VALUE; }'
+        kernels = xo.ContextCpu().build_kernels(sources=[source], kernel_descriptions={"run": xo.Kernel(args=[], ret=xo.Arg(xo.Int32))})
+        print(kernels["run"](), "offering" in sys.modules)
+    """
+    search = os.pathsep.join([str(tmp_path), *sys.path])
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": search}, capture_output=True, text=True, check=False, timeout=120)
+    assert done.stdout.split() == ["7", "False"], done.stderr
 
 
 def test_kernels_of_a_shared_library_are_called_by_their_symbols(tmp_path):

@@ -42,7 +42,7 @@ impl Key {
 pub struct CacheInfo {
     /// The folder, or why there is none.
     pub folder: Result<PathBuf, String>,
-    /// Compiled kernels in it.
+    /// Entries in it: compiled kernels, what was read of large sources, and plans that were found by timing.
     pub entries: usize,
     /// Their size together.
     pub bytes: u64,

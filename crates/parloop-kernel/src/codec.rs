@@ -181,7 +181,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A list of at most one.
-    fn option<T>(&mut self, read: impl FnMut(&mut Self) -> Option<T>) -> Option<Option<T>> {
+    pub(crate) fn option<T>(&mut self, read: impl FnMut(&mut Self) -> Option<T>) -> Option<Option<T>> {
         let mut items = self.list(read)?;
         (items.len() < 2).then(|| items.pop())
     }

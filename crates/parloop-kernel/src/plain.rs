@@ -12,6 +12,7 @@ use tree_sitter::Node;
 
 use crate::edit::{Edit, LineMap, apply};
 use crate::error::{KernelError, Result};
+use crate::files::Files;
 use crate::grammar::tree;
 use crate::mask::{MarkKind, Masked, mask};
 use crate::parse::{DEEPEST_BLOCK, Dialect, find, parse};
@@ -59,7 +60,7 @@ impl PlainC {
     /// # Errors
     /// A mistake in a source, at its line; a file that cannot be read.
     pub fn read(sources: &[Source], folders: &[PathBuf], arguments: &[String], language: Language) -> Result<PlainC> {
-        let joined = join(sources, DeviceKind::Cpu, folders)?;
+        let joined = join(sources, DeviceKind::Cpu, folders, &Files::default())?;
         let parsed = parse(&joined, Dialect { target: DeviceKind::Cpu, language, classes: &[], checked: false, arguments, wanted: &[] })?;
         let refused = parsed.refused.into_iter().map(|(name, mistake)| {
             let (file, line) = LineMap::of(&joined.text).place(joined.text[..mistake.at].matches('\n').count());
@@ -68,7 +69,7 @@ impl PlainC {
         let refused = refused.collect();
         let (mut texts, mut renamed) = (Vec::new(), Vec::new());
         for target in DeviceKind::ALL {
-            let joined = join(sources, target, folders)?;
+            let joined = join(sources, target, folders, &Files::default())?;
             let (text, names) = match language {
                 Language::C => ready(&joined, target),
                 Language::Cpp => (inlined(&joined, target), Vec::new()),

@@ -8,7 +8,8 @@ use parloop_device::{CompileError, Compiler, DType, DeviceKind, Language, Module
 use crate::cache::{Cache, Key, Origin};
 use crate::description::KernelDescription;
 use crate::error::{KernelError, Result};
-use crate::options::{CompileOptions, checked_by_environment};
+use crate::files::Files;
+use crate::options::CompileOptions;
 use crate::parse::{Dialect, parse};
 use crate::prelude::prelude;
 use crate::reserved::is_reserved;
@@ -26,12 +27,13 @@ pub(crate) struct Prepared {
     pub(crate) checked: bool,
     pub(crate) source: String,
     /// Further arguments for its compiler.
-    arguments: Vec<String>,
+    pub(crate) arguments: Vec<String>,
     /// Whether its compiler reads files that are not part of the source, so that its binary is not kept.
-    reads_files: bool,
+    pub(crate) reads_files: bool,
 }
 
 /// A function that cannot be called from outside.
+#[derive(Debug)]
 pub(crate) struct Helper {
     pub(crate) name: String,
     pub(crate) is_kernel: bool,
@@ -40,25 +42,17 @@ pub(crate) struct Helper {
 }
 
 impl Prepared {
-    pub(crate) fn new(sources: &[Source], options: &CompileOptions, target: DeviceKind) -> Result<Prepared> {
+    /// Reads sources; whatever it needs to know about files it asks `files`.
+    pub(crate) fn new(sources: &[Source], options: &CompileOptions, target: DeviceKind, files: &Files) -> Result<Prepared> {
         let language = options.language;
         if (target, language) == (DeviceKind::OpenCl, Language::Cpp) {
             return Err(CompileError::Language { target, language }.into());
         }
-        let hooked: Vec<Source>;
-        let sources = match &options.source_hook {
-            Some(hook) => {
-                hooked = sources.iter().cloned().map(|source| source.map_text(|text| hook(text))).collect();
-                &hooked
-            }
-            None => sources,
-        };
-        checked_by_environment()?;
         let mut folders = options.all_include_folders();
-        let joined = join(sources, target, &folders)?;
+        let joined = join(sources, target, &folders, files)?;
         folders.extend(sources.iter().filter_map(|source| source.folder()).map(Path::to_owned));
         folders.extend(folders_of_environment());
-        let reads_files = reads_files(&joined.text, &folders, &options.arguments);
+        let reads_files = reads_files(&joined.text, &folders, &options.arguments, files);
         // A program without checks need not be inspected after each launch.
         let checked = options.checked && ["PARLOOP_CHECK", "PARLOOP_TOUCH"].iter().any(|word| joined.text.contains(word));
         let wanted: Vec<&str> = options.kernels.iter().map(KernelDescription::c_name).collect();

@@ -11,11 +11,13 @@ use crate::cache::{Cache, Origin};
 use crate::check::Check;
 use crate::description::KernelDescription;
 use crate::error::{KernelError, Result};
+use crate::files::Files;
 use crate::grid::Grid;
 use crate::kernel::{Compiled, Kernel};
 use crate::options::CompileOptions;
 use crate::parse::{Dialect, parse};
 use crate::prepare::{Helper, Prepared, symbol};
+use crate::recalled::prepare;
 use crate::saved::{SavedKernel, SavedProgram};
 use crate::signature::{ParamType, Signature};
 use crate::source::{Source, join};
@@ -44,7 +46,7 @@ impl Program {
     /// As [`Context::compile_cached`](crate::Context::compile_cached).
     pub(crate) unsafe fn compile(stream: &Stream, sources: &[Source], options: &CompileOptions, cache: &Cache) -> Result<Program> {
         let device = stream.device();
-        let prepared = Prepared::new(sources, options, device.kind())?;
+        let prepared = prepare(sources, options, device.kind(), cache)?;
         prepared.save(options)?;
         let compiler = device.compiler_of(options.language).map_err(|error| prepared.explain(error, options))?;
         let (mut binary, origin) = prepared.build(&*compiler, options, cache)?;
@@ -210,7 +212,8 @@ pub fn signatures(sources: &[Source], target: DeviceKind, classes: &[String]) ->
 /// # Errors
 /// A mistake in the source, at its line.
 pub fn signatures_in(language: Language, sources: &[Source], target: DeviceKind, classes: &[String]) -> Result<Vec<Signature>> {
-    Ok(parse(&join(sources, target, &[])?, Dialect { target, language, classes, checked: false, arguments: &[], wanted: &[] })?.functions)
+    let joined = join(sources, target, &[], &Files::default())?;
+    Ok(parse(&joined, Dialect { target, language, classes, checked: false, arguments: &[], wanted: &[] })?.functions)
 }
 
 /// Compiles sources for a target whose device need not be here; what comes out is what that device loads.
@@ -226,9 +229,10 @@ pub fn signatures_in(language: Language, sources: &[Source], target: DeviceKind,
 /// # Errors
 /// As [`Context::compile`](crate::Context::compile).
 pub fn compile_for(target: DeviceKind, compiler: &dyn Compiler, sources: &[Source], options: &CompileOptions) -> Result<ModuleBinary> {
-    let prepared = Prepared::new(sources, options, target)?;
+    let cache = Cache::user();
+    let prepared = prepare(sources, options, target, cache)?;
     prepared.save(options)?;
-    prepared.build(compiler, options, Cache::user()).map(|(binary, _)| binary)
+    prepared.build(compiler, options, cache).map(|(binary, _)| binary)
 }
 
 /// The functions of a module, by their names in the source.

@@ -10,6 +10,7 @@ use parloop_device::DeviceKind;
 
 use crate::directive::{CommentMark, Directive};
 use crate::error::{KernelError, Result};
+use crate::files::Files;
 use crate::scan::{Piece, PieceKind, Pieces, without_comments};
 
 /// One piece of a program's source.
@@ -44,7 +45,7 @@ impl Source {
     /// [`KernelError::SourceFile`].
     pub fn file(path: impl AsRef<Path>) -> Result<Source> {
         let path = path.as_ref();
-        let text = read_text(path)?;
+        let text = read_text(path, &Files::default())?;
         Ok(Source { name: path.display().to_string(), text, folder: path.parent().map(Path::to_owned), is_api: false })
     }
 
@@ -80,6 +81,11 @@ impl Source {
         &self.name
     }
 
+    /// Its text.
+    pub(crate) fn content(&self) -> &str {
+        &self.text
+    }
+
     /// The same source with its text changed.
     pub fn map_text(self, change: impl FnOnce(&str) -> String) -> Source {
         Source { text: change(&self.text), ..self }
@@ -89,8 +95,8 @@ impl Source {
 /// Headers nested deeper than this include each other in a circle.
 const DEEPEST_INCLUDE: usize = 64;
 
-fn read_text(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path).map_err(|e| KernelError::SourceFile { path: path.display().to_string(), reason: e.to_string() })
+fn read_text(path: &Path, files: &Files) -> Result<String> {
+    files.text(path).map_err(|e| KernelError::SourceFile { path: path.display().to_string(), reason: e.to_string() })
 }
 
 /// All sources as one text.
@@ -101,11 +107,12 @@ pub(crate) struct Joined {
     pub(crate) api: Vec<Range<usize>>,
 }
 
-/// All sources as one text for `target`. `folders` are searched for the user's headers.
-pub(crate) fn join(sources: &[Source], target: DeviceKind, folders: &[PathBuf]) -> Result<Joined> {
+/// All sources as one text for `target`. `folders` are searched for the user's headers, which are read through `files`.
+pub(crate) fn join(sources: &[Source], target: DeviceKind, folders: &[PathBuf], files: &Files) -> Result<Joined> {
     let mut joiner = Joiner {
         target,
         folders,
+        files,
         places: HashMap::new(),
         headers: HashMap::new(),
         seen: HashMap::new(),
@@ -139,6 +146,7 @@ pub(crate) fn join(sources: &[Source], target: DeviceKind, folders: &[PathBuf]) 
 struct Joiner<'a> {
     target: DeviceKind,
     folders: &'a [PathBuf],
+    files: &'a Files,
     /// Where files were found that are included from a folder, or from anywhere.
     places: HashMap<(Option<PathBuf>, String), Option<PathBuf>>,
     /// What was read, by its path.
@@ -165,9 +173,9 @@ struct Header {
 }
 
 impl Header {
-    fn read(path: &Path) -> Result<Header> {
-        let text = read_text(path)?;
-        Ok(Header { name: path.canonicalize().unwrap_or_else(|_| path.to_owned()), guard: guard(&text), has_once: has_once(&text), text })
+    fn read(path: &Path, files: &Files) -> Result<Header> {
+        let text = read_text(path, files)?;
+        Ok(Header { name: files.real(path), guard: guard(&text), has_once: has_once(&text), text })
     }
 }
 
@@ -288,11 +296,11 @@ impl Joiner<'_> {
 
     /// Where a file is that is included from a folder, or as a header of the system's.
     fn find(&mut self, file: &str, folder: Option<&Path>, system: bool) -> Option<PathBuf> {
-        let folders = self.folders;
+        let (folders, files) = (self.folders, self.files);
         let place = self.places.entry((folder.map(Path::to_owned), if system { format!("<{file}>") } else { file.to_owned() }));
         let look = || {
-            let found = folder.into_iter().chain(folders.iter().map(PathBuf::as_path)).map(|f| f.join(file)).find(|p| p.is_file());
-            found.or_else(|| Some(PathBuf::from(file)).filter(|p| !system && p.is_file()))
+            let found = folder.into_iter().chain(folders.iter().map(PathBuf::as_path)).map(|f| f.join(file)).find(|p| files.is_file(p));
+            found.or_else(|| Some(PathBuf::from(file)).filter(|p| !system && files.is_file(p)))
         };
         place.or_insert_with(look).clone()
     }
@@ -303,7 +311,7 @@ impl Joiner<'_> {
             return Ok(());
         }
         let folders = self.folders.iter().map(PathBuf::as_path).chain(place.folder);
-        let found = [Path::new(".")].into_iter().chain(folders).map(|f| f.join(file)).find(|path| path.is_file());
+        let found = [Path::new(".")].into_iter().chain(folders).map(|f| f.join(file)).find(|path| self.files.is_file(path));
         match found {
             Some(path) => self.add_header(&path, place),
             None => Err(place.error(format!("`//include_file`: {file} was not found; add its folder to the include folders"))),
@@ -316,7 +324,7 @@ impl Joiner<'_> {
         }
         let header = match self.headers.get(path) {
             Some(header) => header.clone(),
-            None => self.headers.entry(path.to_owned()).or_insert(Rc::new(Header::read(path)?)).clone(),
+            None => self.headers.entry(path.to_owned()).or_insert(Rc::new(Header::read(path, self.files)?)).clone(),
         };
         let Header { name, text, guard: own_guard, has_once } = &*header;
         if self.open.contains(name) && own_guard.is_some() {
@@ -517,6 +525,10 @@ mod tests {
         fn from(text: &str) -> Joined {
             Joined { text: text.into(), api: vec![] }
         }
+    }
+
+    fn join(sources: &[Source], target: DeviceKind, folders: &[PathBuf]) -> Result<Joined> {
+        super::join(sources, target, folders, &Files::default())
     }
 
     fn joined(text: &str, target: DeviceKind) -> String {

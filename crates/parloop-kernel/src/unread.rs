@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crate::directive::Directive;
+use crate::files::Files;
 use crate::scan::without_comments;
 
 /// Whether a compiler may read files of the user's for this text, in which the headers that were found are in place. System headers are not
 /// the user's. `folders` are those in which headers were looked for.
-pub(crate) fn reads_files(text: &str, folders: &[PathBuf], arguments: &[String]) -> bool {
-    let is_there = |folder: &Path, file: &str| folder.join(file).is_file();
+pub(crate) fn reads_files(text: &str, folders: &[PathBuf], arguments: &[String], files: &Files) -> bool {
+    let is_there = |folder: &Path, file: &str| files.is_file(&folder.join(file));
     // A large source includes the same headers again and again.
     let mut known: HashMap<(String, bool), bool> = HashMap::new();
     let mut is_unread = |line: &str| match Directive::read(line) {
@@ -21,7 +22,7 @@ pub(crate) fn reads_files(text: &str, folders: &[PathBuf], arguments: &[String])
         _ => is_include(line),
     };
     let bare = without_comments(text);
-    bare.lines().any(&mut is_unread) || bare.contains("__has_include") && !arguments.is_empty() || arguments_read_files(arguments)
+    bare.lines().any(&mut is_unread) || bare.contains("__has_include") && !arguments.is_empty() || arguments_read_files(arguments, files)
 }
 
 /// The folders in which compilers look for headers because variables of the environment say so, those of the system aside.
@@ -42,7 +43,7 @@ fn is_include(line: &str) -> bool {
 }
 
 /// Arguments by which a compiler finds files that were not looked for: `-I`, `-isystem` and `-iquote` are read with the sources.
-fn arguments_read_files(arguments: &[String]) -> bool {
+fn arguments_read_files(arguments: &[String], files: &Files) -> bool {
     const OTHERS: [&str; 11] =
         ["-idirafter", "--include", "-iprefix", "-iwithprefix", "-isysroot", "--sysroot", "-B", "-specs", "-Wp,", "-Xpreprocessor", "@"];
     arguments.iter().enumerate().any(|(at, argument)| {
@@ -50,8 +51,8 @@ fn arguments_read_files(arguments: &[String]) -> bool {
         match in_front {
             // The content of a file that an argument names is part of the cache's key, but what it includes is not.
             Some("") => {
-                let named = arguments.get(at + 1).and_then(|file| std::fs::read_to_string(file).ok());
-                named.is_none_or(|text| reads_files(&text, &[], &[]) || without_comments(&text).lines().any(is_quoted))
+                let named = arguments.get(at + 1).and_then(|file| files.text(Path::new(file)).ok());
+                named.is_none_or(|text| reads_files(&text, &[], &[], files) || without_comments(&text).lines().any(is_quoted))
             }
             Some(_) => true,
             None => OTHERS.iter().any(|other| argument.starts_with(other)),
@@ -66,6 +67,10 @@ fn is_quoted(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn reads_files(text: &str, folders: &[PathBuf], arguments: &[String]) -> bool {
+        super::reads_files(text, folders, arguments, &Files::default())
+    }
 
     #[test]
     fn every_form_of_a_directive_that_reads_a_file_is_seen() {

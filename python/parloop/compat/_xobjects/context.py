@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import inspect
 import os
+import sys
 import sysconfig
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
@@ -217,7 +219,15 @@ def _installed_c_sources() -> tuple[str, ...]:
     # Reads the metadata of every installed package, so it is done once.
     from importlib.metadata import entry_points
 
-    return tuple(str(Path(entry.load().__file__).parents[1]) for entry in entry_points(group="xobjects", name="include"))
+    return tuple(str(_package_file(entry).parents[1]) for entry in entry_points(group="xobjects", name="include"))
+
+
+def _package_file(entry: Any) -> Path:
+    """The file of the package that an entry point names; the package is not imported for it, which would take longer than all the rest."""
+    if entry.module in sys.modules or entry.attr or "." in entry.module:
+        return Path(entry.load().__file__)
+    spec = importlib.util.find_spec(entry.module)
+    return Path(spec.origin) if spec is not None and spec.origin is not None else Path(entry.load().__file__)
 
 
 class _DeviceLibrary:
