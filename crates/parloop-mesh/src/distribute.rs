@@ -260,8 +260,8 @@ impl Tied {
         let places: Vec<Vec<i32>> = shares.iter().zip(owners).map(|(share, owners)| share.places(owners.len())).collect();
         let mut maps: Vec<Option<Map>> = vec![None; self.maps.len()];
         for (index, (map, link)) in self.maps.iter().zip(links).enumerate().filter(|(_, (map, _))| map.has_table()) {
-            let (values, broken) = shares[link.from].localised(link, &places[link.to]);
-            maps[index] = Some(map.between(&sets[link.from], &sets[link.to], (&values, broken))?);
+            let values = shares[link.from].localised(link, &places[link.to]);
+            maps[index] = Some(map.between(&sets[link.from], &sets[link.to], &values)?);
         }
         // Maps that are made of others follow these.
         while let Some(index) = maps.iter().position(Option::is_none) {
@@ -300,7 +300,8 @@ impl Tied {
             };
             known.insert(storage.rank(), own.clone());
             let part = Dat::around(&DataSet::new(&parts.sets[place], dat.dataset().axes())?, own, dat.name())?;
-            part.storage().set_ghosts_fresh(true);
+            // Every process had all numbers, but they may have differed: those of the owner count.
+            part.storage().set_ghosts_fresh(false);
             dats.push(part);
         }
         let mut subsets = Vec::with_capacity(self.subsets.len());
