@@ -421,6 +421,34 @@ def test_ghosts_of_data_in_two_roles(launcher, ranks, tmp_path):
     passes(launcher, ranks, program, tmp_path)
 
 
+def test_parts_of_a_mesh_without_order_are_numbered_well(tmp_path):
+    program = """
+    def mesh():
+        box, rng = op2.box_mesh((90, 90)), np.random.default_rng(5)
+        table, count = box.map("cells", "vertices").values, box.vertices.size
+        table = rng.permutation(count)[table][rng.permutation(len(table))]
+        cells, nodes = op2.Set(len(table), "cells"), op2.Set(count, "nodes")
+        return cells, nodes, op2.Map(cells, nodes, 3, table, "corners"), op2.Dat(nodes, np.arange(count) % 7, np.int64), op2.Dat(cells, dtype=np.int64)
+
+    spread = op2.Kernel("void spread(long *v, const long *u) { for (int i = 0; i < 3; i++) v[i] += u[0]; }", "spread")
+    collect = op2.Kernel("void collect(long *u, const long *v) { u[0] = (v[0] + 2 * v[1] + 3 * v[2]) % 11; }", "collect")
+    found, spans = [], []
+    for is_shared in (False, True):
+        cells, nodes, corners, v, u = mesh()
+        if is_shared:
+            op2.distribute(cells)
+        for _ in range(3):
+            op2.par_loop(collect, cells, u(WRITE), v(READ, corners))
+            op2.par_loop(spread, cells, v(INC, corners), u(READ))
+        found.append(v.gather().tolist())
+        core = corners.values[: cells.core_size]
+        spans.append([np.ptp(core, axis=1).mean(), np.abs(np.diff(core[:, 0])).mean()])
+    assert found[0] == found[1]
+    assert all(there < 0.1 * here for here, there in zip(*spans)), spans
+    """
+    passes("openmpi", 2, program, tmp_path)
+
+
 def test_a_checkpoint_that_rank_0_cannot_write_or_read_is_an_error_of_all(tmp_path):
     program = f"""
     mesh = op2.box_mesh((3, 3))

@@ -13,7 +13,7 @@ use crate::declare::halo::Halo;
 use crate::declare::map::Map;
 use crate::declare::set::{Set, SetKind};
 use crate::error::MeshError;
-use crate::plan::{Graph, Link, Share, by_coordinates, follow, shares};
+use crate::plan::{Graph, Link, Share, by_coordinates, follow, renumber, shares};
 use crate::sizes::Sizes;
 use crate::storage::Storage;
 
@@ -98,7 +98,8 @@ pub fn distribute(set: &Set, by: By<'_>, comm: &Comm) -> Result<Report> {
     let owners = follow(&sizes, &links, 0, owners, comm.size())?;
     let owners: Vec<Vec<u32>> = owners.into_iter().map(|of_set| of_set.expect("invariant: maps connect all of these sets")).collect();
     let slices: Vec<&[u32]> = owners.iter().map(|of_set| &of_set[..]).collect();
-    let shares = shares(&slices, &links, comm.rank() as u32);
+    let mut shares = shares(&slices, &links, comm.rank() as u32);
+    renumber(&mut shares, &slices, &links)?;
     let parts = mesh.parts(&shares, &owners, &links, comm)?;
     mesh.replace(parts, &shares, &owners)?;
     let halo = set.current().halo().expect("invariant: it has just been distributed");

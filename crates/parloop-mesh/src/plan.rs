@@ -2,7 +2,7 @@
 //!
 //! Pure algorithms on slices of `i32`, linear or n·log n. What a loop writes through maps is an [`Incidence`]; the rest are answers
 //! about it: [`Inverse`] (gather by target), [`Owned`] (owner-computes), [`Coloured`] and [`Blocks`] (colouring),
-//! [`last_writers`], and orders. Which process has what of a mesh is told by [`by_coordinates`], [`Graph::partition`], [`follow`] and [`shares`]. What a matrix stores is a [`Pattern`], made of [`Pair`]s of [`Targets`].
+//! [`last_writers`], and orders. Which process has what of a mesh is told by [`by_coordinates`], [`Graph::partition`], [`follow`] and [`shares`], and how it is numbered by [`renumber`]. What a matrix stores is a [`Pattern`], made of [`Pair`]s of [`Targets`].
 
 mod colour;
 mod error;
@@ -14,6 +14,7 @@ mod offset;
 mod order;
 mod owner;
 mod partition;
+mod renumber;
 mod share;
 mod sparsity;
 mod targets;
@@ -28,6 +29,7 @@ pub use offset::Offset;
 pub use order::{Locality, cuthill_mckee, element_order, locality};
 pub use owner::Owned;
 pub use partition::{Link, by_coordinates, follow};
+pub use renumber::renumber;
 pub use share::{Share, shares};
 pub use sparsity::{Merged, Pair, Pattern, PatternSize, Positions, merge};
 pub use targets::{Flat, Targets};

@@ -6,8 +6,8 @@ use super::partition::Link;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Share {
     /// The number in the whole set of each element. Those that need nothing of other processes come first, then the others that it owns, then
-    /// those that it runs because they lead to elements that it owns, then those that are only looked at; ascending in each of the first two, by
-    /// owner in the others.
+    /// those that it runs because they lead to elements that it owns, then those that are only looked at; ascending in each of the first two, unless
+    /// they were renumbered, by owner in the others.
     pub numbers: Vec<i32>,
     /// Elements all of whose targets this process owns.
     pub core: usize,
