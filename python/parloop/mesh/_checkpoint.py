@@ -62,8 +62,7 @@ def load(path: str | os.PathLike[str], /, **data: Dat | Global) -> None:
     source = _target(path)
     _check(data)
     comm = _comm(data)
-    shared = comm is not None and comm.size > 1
-    arrays: Arrays = from_rank_0(comm, lambda: _read(source, list(data))) if shared else _read(source, list(data))
+    arrays: Arrays = _read(source, list(data)) if comm is None else from_rank_0(comm, lambda: _read(source, list(data)))
     for name, part in data.items():
         found, wanted = arrays[name], _shape(part)
         if found.dtype != part.dtype:
