@@ -341,12 +341,204 @@ def test_processes_with_different_meshes_or_loops_are_told(tmp_path):
 
     names = ["add", "more"]
     other = op2.Kernel("void NAME(double *x) { x[0] += 1; x[1] += 1; }".replace("NAME", names[rank]), names[rank])
-    words = f"rank {rank} runs kernel `{names[rank]}` over `cells` with x(INC), but rank {1 - rank} runs kernel `{names[1 - rank]}`"
+    words = f"rank {rank} runs kernel `{names[rank]}` over `cells` with x(INC, ends), but rank {1 - rank} runs kernel `{names[1 - rank]}`"
     refused(pl.MeshError, words, lambda: op2.par_loop(other, cells, x(op2.INC, ends), checked=True))
     op2.par_loop(add, cells, x(op2.INC, ends), checked=True)
     assert x.gather().tolist() == [1, 2, 2, 2, 1]
+    refused(pl.MeshError, "but rank", lambda: op2.par_loop(add, cells, x(op2.INC, ends), checked=True, deterministic=rank == 0))
+    # An array that only one process takes.
+    both = op2.Kernel("void both(double *c, const double *x) { c[0] = x[0] + x[1]; }", "both")
+    c = op2.Dat(cells, name="c")
+    op2.par_loop(both, cells, c(WRITE), x(READ, ends), checked=True)
+    if rank == 0:
+        x.data
+    words = "x(READ, ends) with stale ghosts" if rank == 0 else "c(WRITE), x(READ, ends), but rank 0 runs"
+    refused(pl.MeshError, words, lambda: op2.par_loop(both, cells, c(WRITE), x(READ, ends), checked=True))
+
+    late = "cannot be created on distributed set `cells`; create it before the set is distributed"
+    refused(pl.MapValueError, "map `late` " + late, lambda: op2.Map(cells, nodes, 2, ends.values_with_halo, "late"))
+    refused(pl.SizeTypeError, "it is distributed, and loops over extruded sets are not", lambda: op2.ExtrudedSet(cells, 3))
+    edges, sides = op2.Set(3, "edges"), op2.Set(3, "sides")
+    one, two = op2.Map(edges, sides, 1, [0, 1, 2], "one"), op2.Map(sides, edges, 2, [0, 1, 2, 0, 1, 2], "two")
+    op2.distribute(edges, [0, 1, 1])
+    refused(pl.MeshError, "cannot be created on distributed set `edges`", lambda: op2.ComposedMap(two, one))
+    assert op2.PermutedMap(two, [1, 0]).arity == 2
     """
     passes("openmpi", 2, program, tmp_path)
+
+
+@pytest.mark.parametrize(("launcher", "ranks"), [("openmpi", 3), ("mpich", 2)])
+def test_ghosts_of_data_in_two_roles(launcher, ranks, tmp_path):
+    program = """
+    def line():
+        cells, nodes = op2.Set(12, "cells"), op2.Set(13, "nodes")
+        ends = op2.Map(cells, nodes, 2, [[i, i + 1] for i in range(12)], "ends")
+        return cells, nodes, ends, op2.Dat(nodes**2, np.arange(26).reshape(-1, 2), np.int64, "x"), op2.Dat(cells, name="t")
+
+    # One component is read, another written in turn.
+    add = op2.Kernel("void add(const long *r, long *w) { for (int i = 0; i < 2; i++) w[i] = w[i] + r[i] + 1; }", "add")
+    found = []
+    for is_shared in (False, True):
+        cells, nodes, ends, x, t = line()
+        table = ends.values.copy()
+        if is_shared:
+            op2.distribute(cells, np.arange(12) % size)
+        for _ in range(2):
+            op2.par_loop(add, cells, x[0](READ, ends), x[1](RW, ends))
+        found.append(x.gather().tolist())
+    assert found[0] == found[1]
+
+    # A copy of data that was written through an array which is kept.
+    u = op2.Dat(nodes, nodes.global_numbers.astype(float), name="u")
+    sums = op2.Kernel("void sums(double *t, const double *u) { t[0] = u[0] + u[1]; }", "sums")
+    held = u.data
+    for copied in (lambda: op2.Dat(u), u.copy, lambda: (u.copy_to(spare), spare)[1]):
+        op2.par_loop(sums, cells, t(WRITE), u(READ, ends))
+        held[:] += 100
+        spare = op2.Dat(nodes)
+        copy = copied()
+        op2.par_loop(sums, cells, t(WRITE), copy(READ, ends))
+        assert np.array_equal(t.gather(), copy.gather()[table].sum(1)) and copy.gather()[0] >= 100
+
+    # Bit by bit, with a sum over all elements too.
+    def scattered():
+        rng = np.random.default_rng(1)
+        cells, nodes = op2.Set(60, "cells"), op2.Set(25, "nodes")
+        corners = op2.Map(cells, nodes, 3, rng.integers(0, 25, (60, 3)), "corners")
+        return cells, corners, op2.Dat(nodes, rng.random(25)), op2.Dat(cells, rng.random(60) * 10.0 ** rng.integers(-6, 6, 60)), op2.Global(1, 0.0)
+
+    code = "void add(double *x, const double *y, double *g) { x[0] += y[0]; x[1] += 2 * y[0]; x[2] -= y[0] / 3; g[0] += y[0]; }"
+    spread, found, totals = op2.Kernel(code, "add"), [], []
+    for is_shared in (False, True):
+        cells, corners, x, y, g = scattered()
+        if is_shared:
+            op2.distribute(cells, np.arange(60) * 7 % size)
+        op2.par_loop(spread, cells, x(INC, corners), y(READ), g(INC), deterministic=True)
+        found.append(x.gather().tolist())
+        totals.append(g.data_ro[0])
+    assert found[0] == found[1] and np.isclose(*totals, rtol=1e-12)
+    """
+    passes(launcher, ranks, program, tmp_path)
+
+
+def test_parts_of_a_mesh_without_order_are_numbered_well(tmp_path):
+    program = """
+    def mesh():
+        box, rng = op2.box_mesh((90, 90)), np.random.default_rng(5)
+        table, count = box.map("cells", "vertices").values, box.vertices.size
+        table = rng.permutation(count)[table][rng.permutation(len(table))]
+        cells, nodes = op2.Set(len(table), "cells"), op2.Set(count, "nodes")
+        return cells, nodes, op2.Map(cells, nodes, 3, table, "corners"), op2.Dat(nodes, np.arange(count) % 7, np.int64), op2.Dat(cells, dtype=np.int64)
+
+    spread = op2.Kernel("void spread(long *v, const long *u) { for (int i = 0; i < 3; i++) v[i] += u[0]; }", "spread")
+    collect = op2.Kernel("void collect(long *u, const long *v) { u[0] = (v[0] + 2 * v[1] + 3 * v[2]) % 11; }", "collect")
+    found, spans = [], []
+    for is_shared in (False, True):
+        cells, nodes, corners, v, u = mesh()
+        if is_shared:
+            op2.distribute(cells)
+        for _ in range(3):
+            op2.par_loop(collect, cells, u(WRITE), v(READ, corners))
+            op2.par_loop(spread, cells, v(INC, corners), u(READ))
+        found.append(v.gather().tolist())
+        core = corners.values[: cells.core_size]
+        spans.append([np.ptp(core, axis=1).mean(), np.abs(np.diff(core[:, 0])).mean()])
+    assert found[0] == found[1]
+    assert all(there < 0.1 * here for here, there in zip(*spans)), spans
+    """
+    passes("openmpi", 2, program, tmp_path)
+
+
+def test_a_checkpoint_that_rank_0_cannot_write_or_read_is_an_error_of_all(tmp_path):
+    program = f"""
+    mesh = op2.box_mesh((3, 3))
+    u = op2.Dat(mesh.vertices, np.arange(16.0), name="u")
+    op2.distribute(mesh.cells)
+    folder = {str(tmp_path)!r}
+    if rank == 0:
+        for name, text in (("wrong.npz", b"nothing"), ("cut.npz", b"PK" + bytes(range(99))), ("wrong.h5", b"nothing")):
+            open(f"{{folder}}/{{name}}", "wb").write(text)
+    for what, kind, words in (
+        (lambda: op2.save(f"{{folder}}/none/u.npz", u=u), pl.MeshFileError, "none/u.npz cannot be written"),
+        (lambda: op2.load(f"{{folder}}/none.npz", u=u), pl.MeshFileError, "none.npz cannot be read"),
+        (lambda: op2.load(f"{{folder}}/wrong.npz", u=u), pl.MeshFileError, "wrong.npz cannot be read: it is not a .npz file"),
+        (lambda: op2.load(f"{{folder}}/cut.npz", u=u), pl.MeshFileError, "cut.npz cannot be read"),
+        (lambda: op2.save(f"{{folder}}/u.npz", file=u, allow_pickle=u), None, ""),
+        # Only rank 0 has the file.
+        (lambda: op2.load(f"{{folder}}/u.npz" if rank == 0 else "elsewhere.npz", file=u), None, ""),
+        (lambda: op2.load(f"{{folder}}/u.npz", v=u), pl.DataValueError, "u.npz has no `v`, only allow_pickle, file"),
+    ):
+        try:
+            what()
+        except Exception as error:
+            assert kind is not None and type(error) is kind and words in str(error) and ("(on rank 0)" in str(error)) == (rank > 0), error
+        else:
+            assert kind is None, words
+    assert u.gather().tolist() == list(range(16))
+    """
+    passes("openmpi", 2, program, tmp_path)
+
+
+def test_communicators_that_are_freed_are_forgotten(tmp_path):
+    if importlib.util.find_spec("mpi4py") is None:
+        missing("mpi4py")
+    program = """
+    from mpi4py import MPI
+    # The library gives the handle of one that was freed to another.
+    for colour in (rank // 2, rank % 2, 0):
+        comm = MPI.COMM_WORLD.Split(colour, rank)
+        cells, nodes = op2.Set(12, "cells"), op2.Set(13, "nodes")
+        ends = op2.Map(cells, nodes, 2, [[i, i + 1] for i in range(12)], "ends")
+        u = op2.Dat(nodes, name="u")
+        assert op2.distribute(cells, np.arange(12) % comm.size, comm=comm).comm.size == comm.size
+        op2.par_loop(op2.Kernel("void one(double *u) { u[0] += 1; u[1] += 1; }", "one"), cells, u(INC, ends))
+        assert u.gather().tolist() == [1, *[2] * 11, 1]
+        comm.Free()
+    """
+    passes("openmpi", 3, program, tmp_path)
+
+
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_a_forked_child_does_not_communicate(launcher, tmp_path):
+    program = """
+    import os
+    mesh = op2.box_mesh((4, 4))
+    corners, u, t = mesh.map("cells", "vertices"), op2.Dat(mesh.vertices), op2.Dat(mesh.cells)
+    op2.distribute(mesh.cells)
+    sums = op2.Kernel("void sums(double *t, const double *u) { t[0] = u[0] + u[1] + u[2]; }", "sums")
+    u.data[:] = 1
+    for ending in ("return", "raise"):
+        child = os.fork()
+        if child == 0:
+            assert u.data_ro.tolist() == [1] * mesh.vertices.size  # what it has it may read
+            for what in (lambda: op2.par_loop(sums, mesh.cells, t(WRITE), u(READ, corners)), u.gather, world.barrier, op2.Comm.world):
+                try:
+                    what()
+                except pl.ForkedError as error:
+                    assert "MPI works only in the processes that the launcher started, not in a forked child" in str(error), error
+                else:
+                    os._exit(1)
+            if ending == "raise":
+                raise KeyError("of the child")  # ends the child alone
+            sys.exit(7)
+        _, status = os.waitpid(child, 0)
+        assert os.waitstatus_to_exitcode(status) == (7 if ending == "return" else 1), status
+    op2.par_loop(sums, mesh.cells, t(WRITE), u(READ, corners))
+    assert t.gather().tolist() == [3] * 32
+    """
+    passes(launcher, 2, program, tmp_path)
+
+
+@pytest.mark.parametrize(("launcher", "ranks", "device"), [("openmpi", 3, "cpu:1"), ("mpich", 2, "cpu:1/opencl")])
+def test_random_programs_give_the_numbers_of_one_process(launcher, ranks, device, tmp_path):
+    open_context("opencl" if "opencl" in device else device)
+    folder = pathlib.Path(__file__).parent
+    program = f"""
+    sys.path.insert(0, {str(folder)!r})
+    import random_processes
+    random_processes.main(["--device", {device!r}, "--kernels", "3", "--seconds", "2", "--folder", {str(tmp_path)!r}])
+    """
+    passes(launcher, ranks, program, tmp_path)
 
 
 def test_one_process_keeps_everything_as_it_is():

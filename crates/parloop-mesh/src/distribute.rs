@@ -13,7 +13,7 @@ use crate::declare::halo::Halo;
 use crate::declare::map::Map;
 use crate::declare::set::{Set, SetKind};
 use crate::error::MeshError;
-use crate::plan::{Graph, Link, Share, by_coordinates, follow, shares};
+use crate::plan::{Graph, Link, Share, by_coordinates, follow, renumber, shares};
 use crate::sizes::Sizes;
 use crate::storage::Storage;
 
@@ -98,7 +98,8 @@ pub fn distribute(set: &Set, by: By<'_>, comm: &Comm) -> Result<Report> {
     let owners = follow(&sizes, &links, 0, owners, comm.size())?;
     let owners: Vec<Vec<u32>> = owners.into_iter().map(|of_set| of_set.expect("invariant: maps connect all of these sets")).collect();
     let slices: Vec<&[u32]> = owners.iter().map(|of_set| &of_set[..]).collect();
-    let shares = shares(&slices, &links, comm.rank() as u32);
+    let mut shares = shares(&slices, &links, comm.rank() as u32);
+    renumber(&mut shares, &slices, &links)?;
     let parts = mesh.parts(&shares, &owners, &links, comm)?;
     mesh.replace(parts, &shares, &owners)?;
     let halo = set.current().halo().expect("invariant: it has just been distributed");
@@ -260,8 +261,8 @@ impl Tied {
         let places: Vec<Vec<i32>> = shares.iter().zip(owners).map(|(share, owners)| share.places(owners.len())).collect();
         let mut maps: Vec<Option<Map>> = vec![None; self.maps.len()];
         for (index, (map, link)) in self.maps.iter().zip(links).enumerate().filter(|(_, (map, _))| map.has_table()) {
-            let (values, broken) = shares[link.from].localised(link, &places[link.to]);
-            maps[index] = Some(map.between(&sets[link.from], &sets[link.to], (&values, broken))?);
+            let values = shares[link.from].localised(link, &places[link.to]);
+            maps[index] = Some(map.between(&sets[link.from], &sets[link.to], &values)?);
         }
         // Maps that are made of others follow these.
         while let Some(index) = maps.iter().position(Option::is_none) {
@@ -300,7 +301,8 @@ impl Tied {
             };
             known.insert(storage.rank(), own.clone());
             let part = Dat::around(&DataSet::new(&parts.sets[place], dat.dataset().axes())?, own, dat.name())?;
-            part.storage().set_ghosts_fresh(true);
+            // Every process had all numbers, but they may have differed: those of the owner count.
+            part.storage().set_ghosts_fresh(false);
             dats.push(part);
         }
         let mut subsets = Vec::with_capacity(self.subsets.len());

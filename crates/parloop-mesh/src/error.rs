@@ -120,9 +120,13 @@ pub enum MeshError {
     Distribute { set: String, reason: String },
     #[error("`{name}` was created before its set `{set}` was distributed; create it afterwards")]
     MadeBefore { name: String, set: String },
+    #[error("map `{map}` cannot be created on distributed set `{set}`; create it before the set is distributed")]
+    LateMap { map: String, set: String },
     #[error("kernel `{kernel}` cannot run over distributed set `{set}`: {reason}")]
     Distributed { kernel: String, set: String, reason: &'static str },
-    #[error("rank {rank} runs {own}, but rank {other} runs {others}; all processes must run the same loops in the same order")]
+    #[error(
+        "rank {rank} runs {own}, but rank {other} runs {others}; all processes must run the same loops in the same order, and take arrays such as `data` together"
+    )]
     Mismatch { rank: usize, own: String, other: usize, others: String },
     #[error(transparent)]
     Mpi(#[from] parloop_mpi::MpiError),

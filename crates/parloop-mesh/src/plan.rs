@@ -2,7 +2,8 @@
 //!
 //! Pure algorithms on slices of `i32`, linear or n·log n. What a loop writes through maps is an [`Incidence`]; the rest are answers
 //! about it: [`Inverse`] (gather by target), [`Owned`] (owner-computes), [`Coloured`] and [`Blocks`] (colouring), [`BlockSums`] (sums in the
-//! memory that a block of work items shares), [`last_writers`], and orders. Which process has what of a mesh is told by [`by_coordinates`], [`Graph::partition`], [`follow`] and [`shares`]. What a matrix stores is a [`Pattern`], made of [`Pair`]s of [`Targets`].
+//! memory that a block of work items shares), [`last_writers`], and orders. Which process has what of a mesh is told by [`by_coordinates`], [`Graph::partition`], [`follow`] and [`shares`], and how it is numbered
+//! by [`renumber`]. What a matrix stores is a [`Pattern`], made of [`Pair`]s of [`Targets`].
 
 mod block_sums;
 mod colour;
@@ -16,6 +17,7 @@ mod order;
 mod owner;
 mod partition;
 mod patches;
+mod renumber;
 mod share;
 mod sparsity;
 mod targets;
@@ -33,6 +35,7 @@ pub use order::{Locality, cuthill_mckee, element_order, locality};
 pub use owner::Owned;
 pub use partition::{Link, by_coordinates, follow};
 pub use patches::patches;
+pub use renumber::renumber;
 pub use share::{Share, shares};
 pub use sparsity::{Merged, Pair, Pattern, PatternSize, Positions, merge};
 pub use targets::{Flat, Targets};

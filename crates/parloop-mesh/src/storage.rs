@@ -498,6 +498,11 @@ impl Storage {
         self.state().is_ok_and(|state| state.ghosts == state.version)
     }
 
+    /// Whether copies of these numbers have ghosts with the numbers of their owners too: not while an array may have been written since.
+    pub fn are_ghosts_settled(&self) -> bool {
+        self.state().is_ok_and(|state| state.ghosts == state.version && !state.was_lent)
+    }
+
     /// Lets external code write at any time. Ghosts count as stale as long as any process has such a right.
     ///
     /// # Errors

@@ -41,6 +41,13 @@ impl Abi {
     }
 }
 
+/// What a library calls for an attribute of a communicator that is duplicated: whose, which, what was given with it, its value, where the
+/// value of the duplicate goes, whether it gets one.
+pub type CopyAttribute = unsafe extern "C" fn(Handle, c_int, *mut c_void, *mut c_void, *mut c_void, *mut c_int) -> c_int;
+
+/// What it calls for one of a communicator that is freed.
+pub type DeleteAttribute = unsafe extern "C" fn(Handle, c_int, *mut c_void, *mut c_void) -> c_int;
+
 /// What is called before the interface is known.
 type LibraryVersion = unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int;
 
@@ -77,6 +84,9 @@ table! {
     comm_rank = "MPI_Comm_rank": fn(Handle, *mut c_int);
     comm_size = "MPI_Comm_size": fn(Handle, *mut c_int);
     comm_dup = "MPI_Comm_dup": fn(Handle, *mut Handle);
+    create_keyval = "MPI_Comm_create_keyval": fn(CopyAttribute, DeleteAttribute, *mut c_int, *mut c_void);
+    set_attribute = "MPI_Comm_set_attr": fn(Handle, c_int, *mut c_void);
+    get_attribute = "MPI_Comm_get_attr": fn(Handle, c_int, *mut c_void, *mut c_int);
     barrier = "MPI_Barrier": fn(Handle);
     bcast = "MPI_Bcast": fn(*mut c_void, c_int, Handle, c_int, Handle);
     allgather = "MPI_Allgather": fn(*const c_void, c_int, Handle, *mut c_void, c_int, Handle, Handle);

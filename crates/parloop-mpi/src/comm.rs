@@ -1,6 +1,5 @@
 //! Communicators: processes that exchange bytes.
 
-use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::fmt;
 use std::sync::{Mutex, Once, PoisonError};
@@ -9,7 +8,7 @@ use std::time::Duration;
 use crate::Result;
 use crate::abi::{Abi, Handle};
 use crate::error::MpiError;
-use crate::library::{Mpi, check, mpi};
+use crate::library::{Mpi, check, is_forked, mpi};
 
 /// Processes that exchange bytes, each known by its rank. Clones are the same communicator.
 ///
@@ -67,26 +66,30 @@ impl Comm {
         unsafe { Comm::of(mpi, handle) }
     }
 
-    /// A duplicate, made once for each communicator. It is never freed: that would need all processes at the same time.
+    /// A duplicate, made once for each communicator, which keeps it as an attribute: another communicator may get its handle when it is freed.
+    /// The duplicate is never freed: that would need all processes at the same time.
     ///
     /// # Safety
     /// The handle is of a communicator of the library.
     unsafe fn of(mpi: &'static Mpi, handle: Handle) -> Result<Comm> {
-        static KNOWN: Mutex<Option<HashMap<Handle, Handle>>> = Mutex::new(None);
+        static TURN: Mutex<()> = Mutex::new(());
         mpi.check_alive()?;
-        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = known.get_or_insert_default();
-        let own = match known.get(&handle) {
-            Some(&own) => own,
-            None => {
-                let _turn = mpi.turn();
+        let own = {
+            let _turns = (TURN.lock().unwrap_or_else(PoisonError::into_inner), mpi.turn());
+            let (mut own, mut found): (Handle, c_int) = (0, 0);
+            // SAFETY: the handle is of a communicator, as promised, and there is room for a word and an integer.
+            let code = unsafe { (mpi.table.get_attribute)(handle, mpi.keyval, (&raw mut own).cast(), &mut found) };
+            check("MPI_Comm_get_attr", code)?;
+            if found == 0 {
                 // Zero above what a handle of 32 bits fills.
-                let mut own: Handle = 0;
-                // SAFETY: the handle is of a communicator, as promised, and there is room for another.
+                own = 0;
+                // SAFETY: as above.
                 check("MPI_Comm_dup", unsafe { (mpi.table.comm_dup)(handle, &mut own) })?;
-                known.insert(handle, own);
-                own
+                // SAFETY: attributes are words, which nobody but this function reads.
+                let code = unsafe { (mpi.table.set_attribute)(handle, mpi.keyval, std::ptr::without_provenance_mut(own)) };
+                check("MPI_Comm_set_attr", code)?;
             }
+            own
         };
         let group = Group { mpi, handle: own };
         let (rank, size) = (group.number("MPI_Comm_rank", mpi.table.comm_rank)?, group.number("MPI_Comm_size", mpi.table.comm_size)?);
@@ -194,9 +197,9 @@ impl Comm {
         Ok(all)
     }
 
-    /// Aborts all processes.
+    /// Aborts all processes; a forked child only itself.
     pub fn abort(&self, code: i32) -> ! {
-        if let Some(group) = self.group {
+        if let Some(group) = self.group.filter(|_| !is_forked()) {
             // A launcher that ends its processes forgets what it has not read of them: the reason, that is.
             std::thread::sleep(TIME_TO_BE_READ);
             // SAFETY: the communicator is ours. Nothing is waited for: another thread may be inside of a call.
@@ -216,6 +219,9 @@ impl Comm {
             let before = std::panic::take_hook();
             std::panic::set_hook(Box::new(move |info| {
                 before(info);
+                if is_forked() {
+                    return;
+                }
                 eprintln!("rank {} of {} panicked; all ranks are aborted", comm.rank, comm.size);
                 comm.abort(1);
             }));

@@ -24,6 +24,8 @@ pub enum MpiError {
     Call { function: &'static str, code: i32 },
     #[error("MPI has been finalised; communicate before that")]
     Finalised,
+    #[error("MPI works only in the processes that the launcher started, not in a forked child; communicate in the parent")]
+    Forked,
     #[error("{asked} bytes are expected from each of {size} processes, but rank {rank} gave {found}")]
     Lengths { asked: usize, size: usize, rank: usize, found: usize },
     #[error("rank {rank} does not exist; there are {size} processes")]

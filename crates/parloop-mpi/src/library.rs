@@ -1,13 +1,14 @@
 //! The MPI library of this process: one that somebody has loaded already, or the one that the launcher wants; opened once, never closed.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LAZY, RTLD_NOW};
 
 use crate::Result;
-use crate::abi::Table;
+use crate::abi::{Handle, Table};
 use crate::error::MpiError;
 use crate::launched::{Launched, NAMES, launched};
 
@@ -21,6 +22,8 @@ const MULTIPLE: c_int = 3;
 pub struct Mpi {
     pub table: Table,
     pub name: String,
+    /// The key under which communicators keep their duplicates.
+    pub keyval: c_int,
     /// Calls are made one after another where the library does not allow more.
     turn: Option<Mutex<()>>,
 }
@@ -33,10 +36,53 @@ impl Mpi {
     }
 
     /// # Errors
-    /// [`MpiError::Finalised`].
+    /// [`MpiError::Forked`], [`MpiError::Finalised`].
     pub fn check_alive(&self) -> Result<()> {
+        if is_forked() {
+            return Err(MpiError::Forked);
+        }
         if is_finalized(&self.table) { Err(MpiError::Finalised) } else { Ok(()) }
     }
+}
+
+/// Whether this process is a child that was forked after MPI was initialised.
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the library belongs to a parent of this process.
+pub fn is_forked() -> bool {
+    FORKED.load(Ordering::Relaxed)
+}
+
+extern "C" fn in_child() {
+    FORKED.store(true, Ordering::Relaxed);
+}
+
+fn watch_forks() {
+    unsafe extern "C" {
+        fn pthread_atfork(prepare: Option<extern "C" fn()>, parent: Option<extern "C" fn()>, child: Option<extern "C" fn()>) -> c_int;
+    }
+    // SAFETY: the function is of the C library, and the callback only sets a flag.
+    unsafe { pthread_atfork(None, None, Some(in_child)) };
+}
+
+/// Duplicates of communicators do not share a duplicate.
+unsafe extern "C" fn copy_nothing(_: Handle, _: c_int, _: *mut c_void, _: *mut c_void, _: *mut c_void, copies: *mut c_int) -> c_int {
+    // SAFETY: the library gives a place for one integer.
+    unsafe { *copies = 0 };
+    0
+}
+
+/// A communicator that is freed forgets its duplicate, which may be in use still.
+unsafe extern "C" fn delete_nothing(_: Handle, _: c_int, _: *mut c_void, _: *mut c_void) -> c_int {
+    0
+}
+
+fn create_keyval(table: &Table) -> Result<c_int> {
+    let mut keyval = 0;
+    // SAFETY: the functions have the signatures of the standard and live as long as the process; there is room for the key.
+    let code = unsafe { (table.create_keyval)(copy_nothing, delete_nothing, &mut keyval, std::ptr::null_mut()) };
+    check("MPI_Comm_create_keyval", code)?;
+    Ok(keyval)
 }
 
 /// The library of this process: none if no library is loaded and no launcher started the process.
@@ -66,7 +112,9 @@ pub fn mpi() -> Result<Option<&'static Mpi>> {
     if let Some(launched) = launched {
         check_world(&table, launched, &name)?;
     }
-    Ok(Some(MPI.get_or_init(|| Mpi { table, name, turn })))
+    let keyval = create_keyval(&table)?;
+    watch_forks();
+    Ok(Some(MPI.get_or_init(|| Mpi { table, name, keyval, turn })))
 }
 
 fn find(launched: Option<Launched>) -> Result<Option<(Library, String)>> {

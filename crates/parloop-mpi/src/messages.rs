@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::Result;
 use crate::comm::{Comm, Group, MOST, address};
 use crate::error::MpiError;
-use crate::library::check;
+use crate::library::{check, is_forked};
 
 /// The tag of all messages: they go through communicators of our own.
 const TAG: c_int = 15;
@@ -172,6 +172,9 @@ impl Messages {
     /// What the library says.
     pub fn wait(&mut self) -> Result<()> {
         let Some(flight) = self.flight.take() else { return Ok(()) };
+        if is_forked() {
+            return Err(MpiError::Forked);
+        }
         let table = &flight.group.mpi.table;
         let _turn = flight.group.mpi.turn();
         // SAFETY: these are requests that were started and not waited for; nobody wants their statuses.

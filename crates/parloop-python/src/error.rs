@@ -11,8 +11,8 @@ use parloop_loop::program::NoEntry;
 use parloop_loop::run::RunError;
 use parloop_loop::stats::StatsError;
 use parloop_loop::transform::{ApplyError, InlineError, RealizeReductionError, RegisterError};
-use parloop_mesh::MeshError;
 use parloop_mesh::vtk::VtkError;
+use parloop_mesh::{MeshError, MpiError};
 use parloop_object::{BufferError, ObjectError, TypeError};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -122,7 +122,9 @@ impl From<MeshError> for Error {
             MeshError::DataOnSubset { .. } | MeshError::MapOnSubset { .. } => Exception::SetTypeError,
             MeshError::SubsetIndex { .. } => Exception::SubsetIndexOutOfBounds,
             MeshError::Arity { .. } => Exception::ArityTypeError,
-            MeshError::MapRange { .. } | MeshError::LayerRange { .. } | MeshError::MapOffsets { .. } => Exception::MapValueError,
+            MeshError::MapRange { .. } | MeshError::LayerRange { .. } | MeshError::MapOffsets { .. } | MeshError::LateMap { .. } => {
+                Exception::MapValueError
+            }
             MeshError::Layers { .. } => Exception::SizeTypeError,
             MeshError::Region { .. } | MeshError::SparsityOnCells { .. } | MeshError::MapToExtruded { .. } | MeshError::NoLayers { .. } => {
                 Exception::SetTypeError
@@ -142,6 +144,7 @@ impl From<MeshError> for Error {
             MeshError::NumberRange { .. } => Exception::DataValueError,
             MeshError::Distribute { .. } | MeshError::MadeBefore { .. } => Exception::SetValueError,
             MeshError::Distributed { .. } => Exception::ModeValueError,
+            MeshError::Mpi(MpiError::Forked) => Exception::ForkedError,
             MeshError::Unwritten { .. } => Exception::CheckError,
             _ => Exception::MeshError,
         };

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import os
+import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from .._parloop import DataTypeError, DataValueError, MeshFileError
 from .._parloop import _Comm as Comm
 from .._parloop import _Dat as Dat
 from .._parloop import _Global as Global
+from ._processes import from_rank_0
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -45,32 +48,21 @@ def save(path: str | os.PathLike[str], /, **data: Dat | Global) -> None:
     target = _target(path)
     _check(data)
     arrays = {name: part.gather() if isinstance(part, Dat) else np.array(part.data_ro) for name, part in data.items()}
-    comm = _comm(data)
-    if comm.rank == 0:
-        # A unique name in the same folder, so that it can be renamed.
-        unfinished = target.with_name(f".{target.name}.{os.getpid()}{target.suffix}")
-        try:
-            _write(unfinished, arrays)
-            with unfinished.open("rb") as written:
-                os.fsync(written.fileno())
-            unfinished.replace(target)
-        except OSError as error:
-            raise MeshFileError(f"{target} cannot be written: {error}") from error
-        finally:
-            unfinished.unlink(missing_ok=True)
-    # Nobody goes on before it is there.
-    comm.barrier()
+    comm = _comm(data) or Comm.world()
+    # Nobody goes on before it is there, or where it could not be written.
+    from_rank_0(comm, lambda: _written(target, arrays))
 
 
 def load(path: str | os.PathLike[str], /, **data: Dat | Global) -> None:
     """Reads what :func:`save` wrote into data of the same types and shapes, on this process its part of it.
 
     All names, types and shapes are checked before anything is changed. Other data in the file is ignored. All processes that share the data
-    must call it.
+    must call it; only rank 0 reads the file.
     """
     source = _target(path)
     _check(data)
-    arrays = _read(source, list(data))
+    comm = _comm(data)
+    arrays: Arrays = _read(source, list(data)) if comm is None else from_rank_0(comm, lambda: _read(source, list(data)))
     for name, part in data.items():
         found, wanted = arrays[name], _shape(part)
         if found.dtype != part.dtype:
@@ -103,12 +95,12 @@ def _check(data: dict[str, Any]) -> None:
             raise DataValueError(f"`{name}` is on a set with ghosts whose global numbering is unknown")
 
 
-def _comm(data: dict[str, Any]) -> Comm:
-    """The processes that share the data; this one alone where none is shared and there are no others."""
+def _comm(data: dict[str, Any]) -> Comm | None:
+    """The processes that share the data."""
     for part in data.values():
         if isinstance(part, Dat) and part.dataset.set.is_distributed:
             return part.dataset.set._processes
-    return Comm.world()
+    return None
 
 
 def _shape(part: Dat | Global) -> tuple[int, ...]:
@@ -117,9 +109,29 @@ def _shape(part: Dat | Global) -> tuple[int, ...]:
     return (part.dataset.set.global_size, *part.shape[1:])
 
 
+def _written(target: Path, arrays: Arrays) -> dict[str, Any]:
+    """Writes a file that is there as a whole or not at all."""
+    # A unique name in the same folder, so that it can be renamed.
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}{target.suffix}")
+    try:
+        _write(unfinished, arrays)
+        with unfinished.open("rb") as written:
+            os.fsync(written.fileno())
+        unfinished.replace(target)
+    except OSError as error:
+        raise MeshFileError(f"{target} cannot be written: {error}") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return {}
+
+
 def _write(path: Path, arrays: Arrays) -> None:
     if path.suffix == ".npz":
-        np.savez(path, **arrays)  # type: ignore[arg-type] # any name may stand there
+        # As numpy.savez does, which refuses some names.
+        with zipfile.ZipFile(path, "w", allowZip64=True) as file:
+            for name, array in arrays.items():
+                with file.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                    np.lib.format.write_array(entry, array, allow_pickle=False)
         return
     with _h5py().File(path, "w") as file:
         for name, array in arrays.items():
@@ -128,13 +140,17 @@ def _write(path: Path, arrays: Arrays) -> None:
 
 def _read(path: Path, names: list[str]) -> Arrays:
     try:
+        if path.suffix == ".npz" and path.is_file() and not zipfile.is_zipfile(path):
+            raise ValueError("it is not a .npz file")
         with np.load(path, allow_pickle=False) if path.suffix == ".npz" else _h5py().File(path, "r") as file:
-            missing = [name for name in names if name not in file]
-            if missing:
-                raise DataValueError(f"{path} has no `{missing[0]}`, only {', '.join(sorted(file))}")
-            return {name: np.asarray(file[name]) for name in names}
-    except OSError as error:
-        raise MeshFileError(f"{path} cannot be read: {error}") from error
+            known = sorted(file)
+            found = {name: np.asarray(file[name]) for name in names if name in known}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise error if isinstance(error, MeshFileError) else MeshFileError(f"{path} cannot be read: {error}") from error
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise DataValueError(f"{path} has no `{missing[0]}`, only {', '.join(known)}")
+    return found
 
 
 def _h5py() -> Any:

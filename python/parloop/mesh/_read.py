@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
 import os
 import re
 from typing import Any
@@ -16,7 +14,7 @@ from .._parloop import _Comm as Comm
 from ._guarded import read
 from ._mesh import Mesh
 from ._meshio import require, translated
-from ._processes import end_all_when_one_raises
+from ._processes import end_all_when_one_raises, from_rank_0
 from ._shapes import CELL_TYPES, shape_of
 from ._topology import Ints
 
@@ -72,7 +70,7 @@ def read_mesh(path: str | os.PathLike[str], file_format: str | None = None, *, c
     if together.size == 1:
         return _made(path, _contents(path, file_format))
     end_all_when_one_raises(together)
-    return _made(path, _shared(together, path, file_format))
+    return _made(path, from_rank_0(together, lambda: _contents(path, file_format)))
 
 
 def _made(path: str | os.PathLike[str], contents: dict[str, Any]) -> Mesh:
@@ -82,56 +80,6 @@ def _made(path: str | os.PathLike[str], contents: dict[str, Any]) -> Mesh:
         raise
     except MeshError as error:
         raise MeshFileError(f"cannot read `{os.fsdecode(path)}`: {error}") from error
-
-
-def _shared(comm: Comm, path: str | os.PathLike[str], file_format: str | None) -> dict[str, Any]:
-    """What rank 0 reads, on all processes; an error of its is one of all."""
-    sent, failed = b"", None
-    if comm.rank == 0:
-        try:
-            sent = _packed({"contents": _contents(path, file_format)})
-        except BaseException as error:
-            kind = "ImportError" if isinstance(error, ImportError) else "MeshFileError"
-            sent, failed = _packed({"kind": kind, "message": str(error) or type(error).__name__}), error
-    received = comm.broadcast_bytes(sent)
-    if failed is not None:
-        raise failed
-    found = _unpacked(received)
-    if "message" in found:
-        raise (ImportError if found["kind"] == "ImportError" else MeshFileError)(f"{found['message']} (on rank 0)")
-    contents: dict[str, Any] = found["contents"]
-    return contents
-
-
-def _packed(tree: dict[str, Any]) -> bytes:
-    """Nested dicts of arrays and strings, as bytes: arrays by their places in a list."""
-    arrays: list[npt.NDArray[Any]] = []
-
-    def numbered(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {name: numbered(part) for name, part in value.items()}
-        if isinstance(value, str):
-            return value
-        arrays.append(np.asarray(value))
-        return len(arrays) - 1
-
-    names = json.dumps(numbered(tree)).encode()
-    file = io.BytesIO()
-    np.savez(file, np.frombuffer(names, np.uint8), *arrays)
-    return file.getvalue()
-
-
-def _unpacked(data: bytes) -> dict[str, Any]:
-    with np.load(io.BytesIO(data), allow_pickle=False) as file:
-        arrays = [file[f"arr_{place}"] for place in range(len(file.files))]
-
-    def found(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {name: found(part) for name, part in value.items()}
-        return value if isinstance(value, str) else arrays[1 + value]
-
-    tree: dict[str, Any] = found(json.loads(arrays[0].tobytes()))
-    return tree
 
 
 def _contents(path: str | os.PathLike[str], file_format: str | None) -> dict[str, Any]:

@@ -48,8 +48,6 @@ struct Inner {
     is_local: Once<bool>,
     /// A better numbering of its targets, once computed.
     rank: Once<Arc<[i32]>>,
-    /// Rows of ghosts that lead to elements which this process does not have, ascending; no loop visits them.
-    broken: Once<Vec<i32>>,
     /// The map between the parts of the sets that this process has, once they are distributed.
     part: Once<Map>,
 }
@@ -114,6 +112,14 @@ impl Blocks {
     }
 }
 
+/// Refuses maps that a mesh was not distributed with: which elements a process runs and sees was decided without them.
+fn refuse_distributed(sets: [&Set; 2], map: &str) -> Result<()> {
+    match sets.into_iter().find(|set| set.halo().is_some()) {
+        Some(set) => Err(MeshError::LateMap { map: map.to_owned(), set: set.name().to_owned() }),
+        None => Ok(()),
+    }
+}
+
 /// By how many cells a target may be above its own.
 const MOST_ABOVE: i32 = 1 << 16;
 
@@ -121,9 +127,11 @@ impl Map {
     /// A map with these values, row by row. Every one is checked. A map to an extruded set leads to its columns: others can lead on from there.
     ///
     /// # Errors
-    /// [`MeshError::MapLength`], [`MeshError::MapRange`], [`MeshError::MapOnSubset`], [`MeshError::Arity`].
+    /// [`MeshError::MapLength`], [`MeshError::MapRange`], [`MeshError::MapOnSubset`], [`MeshError::Arity`], [`MeshError::LateMap`].
     pub fn new(from: &Set, to: &Set, arity: usize, values: &[i32], name: impl Into<String>) -> Result<Map> {
-        Map::made(from, to, arity, values, None, name.into())
+        let name = name.into();
+        refuse_distributed([from, to], &name)?;
+        Map::made(from, to, arity, values, None, name)
     }
 
     /// A map for columns of cells: its values are those of the lowest cell of each column, and slot `i` moves by `offsets[i]` from a cell
@@ -151,6 +159,7 @@ impl Map {
         name: impl Into<String>,
     ) -> Result<Map> {
         let name = name.into();
+        refuse_distributed([from, to], &name)?;
         for (list, what) in [(Some(offsets), "offsets"), (quotients, "quotients")] {
             if let Some(list) = list.filter(|list| list.len() != arity) {
                 let reason = format!("{} {what} were given for {arity} slots", list.len());
@@ -188,11 +197,10 @@ impl Map {
 
     fn of(id: MapIdentity, name: String, (from, to): (&Set, &Set), arity: usize, kind: Kind, moves: Option<Moves>) -> Map {
         let (from, to) = (from.clone(), to.clone());
-        let (checked_on, is_local, rank) = (Lock::default(), Once::new(), Once::new());
-        let (broken, part) = (Once::new(), Once::new());
+        let (checked_on, is_local, rank, part) = (Lock::default(), Once::new(), Once::new(), Once::new());
         // Blocks of matrices and identity maps belong to others.
         let is_tied = !matches!(kind, Kind::Blocks(..) | Kind::Identity);
-        let map = Map { inner: Arc::new(Inner { id, name, from, to, arity, kind, moves, checked_on, is_local, rank, broken, part }) };
+        let map = Map { inner: Arc::new(Inner { id, name, from, to, arity, kind, moves, checked_on, is_local, rank, part }) };
         if is_tied {
             map.from().plain().tie(&map.inner);
             if map.to().plain() != map.from().plain() {
@@ -222,14 +230,12 @@ impl Map {
         matches!(self.inner.kind, Kind::Table(_))
     }
 
-    /// This map between other sets, with a table of these values, of which some rows lead nowhere.
+    /// This map between the parts of its sets, with a table of these values.
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub(crate) fn between(&self, from: &Set, to: &Set, (values, broken): (&[i32], Vec<i32>)) -> Result<Map> {
-        let map = Map::made(from, to, self.arity(), values, None, self.name().to_owned())?;
-        _ = map.inner.broken.set(broken);
-        Ok(map)
+    pub(crate) fn between(&self, from: &Set, to: &Set, values: &[i32]) -> Result<Map> {
+        Map::made(from, to, self.arity(), values, None, self.name().to_owned())
     }
 
     /// This map, made of maps that take the place of those it was made of; `None` as long as one of these is not known.
@@ -240,7 +246,7 @@ impl Map {
         match &self.inner.kind {
             Kind::Permuted { of, order } => replaced(of).map(|of| of.permuted(order, self.name())).transpose(),
             Kind::Composed { of, through } => match (replaced(of), replaced(through)) {
-                (Some(of), Some(through)) => of.after(&through, self.name()).map(Some),
+                (Some(of), Some(through)) => of.composed(&through, self.name().to_owned()).map(Some),
                 _ => Ok(None),
             },
             Kind::Table(_) | Kind::Blocks(..) | Kind::Identity | Kind::First => Ok(None),
@@ -265,9 +271,10 @@ impl Map {
     /// has no table.
     ///
     /// # Errors
-    /// [`MeshError::MapRange`]: the other set has no element.
+    /// [`MeshError::MapRange`]: the other set has no element; [`MeshError::LateMap`].
     pub fn to_first(from: &Set, to: &Set, name: impl Into<String>) -> Result<Map> {
         let name = name.into();
+        refuse_distributed([from, to], &name)?;
         if to.sizes().total == 0 {
             return Err(MeshError::MapRange { map: name, row: 0, column: 0, value: 0, set: to.name().to_owned(), size: 0 });
         }
@@ -311,9 +318,14 @@ impl Map {
     /// ```
     ///
     /// # Errors
-    /// [`MeshError::MapOffsets`]: the other map has another arity or leads elsewhere.
+    /// [`MeshError::MapOffsets`]: the other map has another arity or leads elsewhere; [`MeshError::LateMap`].
     pub fn after(&self, through: &Map, name: impl Into<String>) -> Result<Map> {
         let name = name.into();
+        refuse_distributed([through.from(), self.to()], &name)?;
+        self.composed(through, name)
+    }
+
+    fn composed(&self, through: &Map, name: String) -> Result<Map> {
         let wrong = |reason: String| Err(MeshError::MapOffsets { map: name.clone(), reason });
         if through.arity() != 1 {
             return wrong(format!(
@@ -331,18 +343,6 @@ impl Map {
         if through.to().plain() != self.from().plain() {
             let (first, to, from) = (through.name(), through.to().name(), self.from().name());
             return wrong(format!("`{first}` leads to set `{to}`, but `{}` starts at `{from}`", self.name()));
-        }
-        // What loops over the first set visit must have whole rows all the way.
-        let visited = through.from().halo().map_or(0, |halo| halo.exec());
-        if let Some(broken) = self.inner.broken.get().filter(|broken| visited > 0 && !broken.is_empty()) {
-            let rows = through.values()?;
-            if rows[..visited].iter().any(|row| broken.binary_search(row).is_ok()) {
-                return wrong(format!(
-                    "`{}` leads to elements of other processes whose rows of `{}` are not local; create it before the mesh is distributed",
-                    through.name(),
-                    self.name()
-                ));
-            }
         }
         let kind = Kind::Composed { of: self.clone(), through: through.clone() };
         Ok(Map::of(MapIdentity::Own(Identity::fresh()), name, (through.from(), self.to()), self.arity(), kind, self.moves().cloned()))

@@ -231,6 +231,10 @@ impl Set {
             let reason = "only a plain set can be extruded; extrude the whole set and take the subset afterwards".to_owned();
             return Err(MeshError::Layers { set: self.name().to_owned(), reason });
         }
+        if self.halo().is_some() {
+            let reason = "it is distributed, and loops over extruded sets are not".to_owned();
+            return Err(MeshError::Layers { set: self.name().to_owned(), reason });
+        }
         Ok(Set::of(format!("{}_extruded", self.name()), self.sizes(), SetKind::Extruded { of: self.clone(), layers }))
     }
 

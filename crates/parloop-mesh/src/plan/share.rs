@@ -6,8 +6,8 @@ use super::partition::Link;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Share {
     /// The number in the whole set of each element. Those that need nothing of other processes come first, then the others that it owns, then
-    /// those that it runs because they lead to elements that it owns, then those that are only looked at; ascending in each of the first two, by
-    /// owner in the others.
+    /// those that it runs because they lead to elements that it owns, then those that are only looked at; ascending in each of the first two, unless
+    /// they were renumbered, by owner in the others.
     pub numbers: Vec<i32>,
     /// Elements all of whose targets this process owns.
     pub core: usize,
@@ -105,20 +105,17 @@ impl Share {
         places
     }
 
-    /// The rows of a link for the elements here, with numbers of here, and which of them lead to elements that are not present; these rows lead to
-    /// the first element instead. All that loops run are whole.
-    pub fn localised(&self, link: &Link<'_>, places: &[i32]) -> (Vec<i32>, Vec<i32>) {
-        let (mut values, mut broken) = (Vec::with_capacity(self.numbers.len() * link.arity), Vec::new());
-        for (here, &number) in self.numbers.iter().enumerate() {
+    /// The rows of a link for the elements here, with numbers of here. Rows that lead to elements which are not here lead to the first one
+    /// instead; all that loops run are whole.
+    pub fn localised(&self, link: &Link<'_>, places: &[i32]) -> Vec<i32> {
+        let mut values = Vec::with_capacity(self.numbers.len() * link.arity);
+        for &number in &self.numbers {
             let row = link.row(number as usize);
             match row.iter().all(|&target| places[target as usize] >= 0) {
                 true => values.extend(row.iter().map(|&target| places[target as usize])),
-                false => {
-                    broken.push(here as i32);
-                    values.extend(std::iter::repeat_n(0, link.arity));
-                }
+                false => values.extend(std::iter::repeat_n(0, link.arity)),
             }
         }
-        (values, broken)
+        values
     }
 }

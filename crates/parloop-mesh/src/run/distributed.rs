@@ -115,7 +115,7 @@ impl<L: Stretched> Distributed<L> {
         } else if through(Access::Write) {
             DistributedScheme::Ordered
         } else if parts.iter().any(|part| part.map.is_some() && part.access.writes()) {
-            if declared.deterministic && !adds_up { DistributedScheme::Ordered } else { DistributedScheme::Redundant }
+            if declared.deterministic { DistributedScheme::Ordered } else { DistributedScheme::Redundant }
         } else {
             DistributedScheme::Owned
         };
@@ -242,7 +242,9 @@ impl<L: Stretched> Distributed<L> {
 
     /// One process after another, each with up-to-date ghosts, whose values are sent back to their owners.
     fn run_in_turn(&self, parts: &[Part], place: Place<'_>, run: &dyn Fn(Stretch) -> Result<()>) -> Result<()> {
-        let indirect: Vec<usize> = self.written.iter().copied().filter(|&part| self.needed.contains(&part)).collect();
+        // A table may be read by one part and written by another.
+        let is_needed = |part: usize| self.needed.iter().any(|&needed| parts[needed].storage().is_same(parts[part].storage()));
+        let indirect: Vec<usize> = self.written.iter().copied().filter(|&part| is_needed(part)).collect();
         for rank in 0..self.comm.size() {
             Exchange::start(self.stale(parts)?, &self.comm, place)?.finish()?;
             if rank == self.comm.rank() {
@@ -288,8 +290,15 @@ impl<L: Stretched> Distributed<L> {
 
     /// Refuses loops that differ between the processes, which would wait for each other or exchange what does not belong together.
     fn check_alike(&self, declared: &LoopDescription<'_>) -> Result<()> {
-        let args = declared.parts.iter().map(|part| format!("{}({})", part.name(), part.access)).collect::<Vec<_>>().join(", ");
+        let told = |part: &Part| {
+            let through = part.map.as_ref().map_or_else(String::new, |map| format!(", {}", map.name()));
+            let is_needed = self.needed.iter().any(|&needed| declared.parts[needed].storage().is_same(part.storage()));
+            let is_stale = is_needed && !part.storage().are_ghosts_settled();
+            format!("{}({}{through}){}", part.name(), part.access, if is_stale { " with stale ghosts" } else { "" })
+        };
+        let args = declared.parts.iter().map(told).collect::<Vec<_>>().join(", ");
         let own = format!("kernel `{}` over `{}` with {args}", declared.kernel, declared.iteration.set().name());
+        let own = if declared.deterministic { format!("deterministic {own}") } else { own };
         let all = self.comm.gather_all(own.as_bytes())?;
         match all.iter().position(|other| other != own.as_bytes()) {
             None => Ok(()),

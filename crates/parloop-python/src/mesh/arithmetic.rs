@@ -178,7 +178,7 @@ impl Dat {
         match subset.filter(|subset| !subset.is_none()) {
             None => {
                 slf.py().detach(|| this.mesh().copy_to(other.mesh()))?;
-                other.set_ghosts_valid(slf.py(), this.are_ghosts_valid(slf.py()));
+                other.take_validity(slf.py(), this);
                 Ok(())
             }
             Some(subset) => {

@@ -118,6 +118,12 @@ impl Dat {
         py.detach(|| self.mesh().storage().set_ghosts_fresh(valid));
     }
 
+    /// Says of a copy whether its ghosts have the numbers of their owners.
+    pub fn take_validity(&self, py: Python<'_>, of: &Dat) {
+        let are_valid = py.detach(|| of.mesh().storage().are_ghosts_settled());
+        self.set_ghosts_valid(py, are_valid);
+    }
+
     /// Fails when the NumPy array whose memory it shares has other memory.
     pub fn check_shared(&self, py: Python<'_>) -> Result<()> {
         check_storage(py, self.mesh().storage())
@@ -169,7 +175,7 @@ impl Dat {
             other.check_shared(py)?;
             py.detach(|| other.mesh().copy_to(&copy))?;
             let copy = other.like(py, copy);
-            copy.set_ghosts_valid(py, other.are_ghosts_valid(py));
+            copy.take_validity(py, other);
             return Ok(copy);
         }
         let name = name_of(name, "dat")?;
