@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..mesh._described import Source
+from ._dense import GEMM, with_own_systems
 from ._left import LeftToPyOP2
 from ._weak import ByIdentity
 
@@ -78,25 +79,32 @@ def _text_of(local: Any) -> str:
 
 
 def _made(local: Any, call: Call) -> Source:
-    if local.ldargs:
-        raise LeftToPyOP2("a kernel with arguments for the linker")
     if local.user_code:
         raise LeftToPyOP2("a kernel with user_code")
-    code, name = _text_of(local), str(local.name)
+    theirs = importlib.import_module("pyop2.codegen.rep2loopy")
+    text, name = _text_of(local), str(local.name)
+    code = with_own_systems(text, {"solve": theirs.solve_preamble, "inverse": theirs.inverse_preamble})
+    if code != text and np.dtype(importlib.import_module("petsc4py.PETSc").ScalarType) != np.float64:
+        raise LeftToPyOP2("a kernel that solves dense systems of other numbers than double")
     if "PetscLogEvent" in code:
         raise LeftToPyOP2("a kernel with events of PETSc's log")
     if isinstance(local.code, str) and _KEEPS.search(code):
         raise LeftToPyOP2("a kernel that keeps values between calls")
     # What these kernels use of PETSc is written out below, and its header is left away.
-    code = _PETSC_HEADER.sub("", code)
+    text, code = _PETSC_HEADER.sub("", text), _PETSC_HEADER.sub("", code)
     headers = [line for line in (*local.headers, *_HEADERS) if not _PETSC_HEADER.match(line)]
     folders = [str(folder) for folder in local.include_dirs]
     if local.cpp:
         headers.remove("#include <complex.h>")
     headers += _petsc_names(set(_PETSC.findall(code)))
+    if "BLASgemm_" in code:
+        code = GEMM + code
+    # What kernels of the form compiler and those above link with is written out in them.
+    is_whole = code != text or not isinstance(local.code, str)
+    libraries = () if is_whole else tuple(str(word) for word in local.ldargs)
     if any(call.zeroed):
         code, name = f"{code}\n{_zeroing(local, call)}", f"zeroed_{name}"
-    return Source(code, name, tuple(headers), tuple(folders), bool(local.cpp))
+    return Source(code, name, tuple(headers), tuple(folders), bool(local.cpp), libraries)
 
 
 def _petsc_names(names: set[str]) -> list[str]:
@@ -104,9 +112,10 @@ def _petsc_names(names: set[str]) -> list[str]:
     petsc = importlib.import_module("petsc4py.PETSc")
     if names and np.dtype(petsc.ScalarType) != np.float64:
         raise LeftToPyOP2(f"a kernel that uses PETSc's numbers of type {np.dtype(petsc.ScalarType)}")
-    if others := names - set(_PETSC_TYPES) - set(_PETSC_MACROS):
+    if others := names - set(_PETSC_TYPES) - set(_PETSC_MACROS) - {"PetscBLASInt", "BLASgemm_"}:
         raise LeftToPyOP2(f"a kernel that uses {min(others)} of PETSc")
-    types = [f"typedef {_c_type(getattr(petsc, given))} {name};" for name, given in _PETSC_TYPES.items() if name in names]
+    types = ["typedef int PetscBLASInt;"] if "PetscBLASInt" in names else []
+    types += [f"typedef {_c_type(getattr(petsc, given))} {name};" for name, given in _PETSC_TYPES.items() if name in names]
     return types + [line for name, line in _PETSC_MACROS.items() if name in names]
 
 
