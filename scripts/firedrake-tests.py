@@ -1,108 +1,113 @@
 #!/usr/bin/env python3
 """Runs test files of Firedrake with PyOP2 and with Parloop, and compares what passes.
 
-    python scripts/firedrake-tests.py --tests ~/firedrake/tests --out results.json regression/test_assemble.py slate
-    python scripts/firedrake-tests.py --tests ~/firedrake/tests --ranks 2 -m parallel regression/test_matrix_free.py
+    python scripts/firedrake-tests.py run --out pyop2.json ~/firedrake/tests/firedrake/slate/test_slac.py
+    python scripts/firedrake-tests.py run --device cpu:1 --out parloop.json ~/firedrake/tests/firedrake/slate/test_slac.py
+    python scripts/firedrake-tests.py compare pyop2.json parloop.json
 
-Run it with the Python of Firedrake's environment, in which Parloop is installed. Firedrake's tests are not part of its packages: take them from
-its repository, of the same release. Names are relative to ``tests/firedrake``, or to ``tests`` if they begin with ``pyop2/``.
+Run it with the Python of Firedrake's environment, in which Parloop is installed, under ``mpiexec`` for several processes. Firedrake's tests are not
+part of its packages: take them from its repository, of the same release. Files that are in the results already are skipped, so that a run that
+was broken off can be continued.
 """
 
 from __future__ import annotations
 
 import argparse
-import concurrent.futures
+import collections
 import json
-import os
-import re
-import subprocess
 import sys
-import tempfile
-import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from typing import Any
 
 
-def run(file: Path, said: argparse.Namespace, with_parloop: bool) -> dict[str, object]:
-    """Runs one file and returns the outcome of each test and the counts of loops."""
-    with tempfile.TemporaryDirectory() as folder:
-        xml, log = Path(folder, "results.xml"), Path(folder, "report")
-        pytest = ["pytest", "-q", "-x" if said.stop else "-q", "--tb=short", f"--junitxml={xml}", "-p", "no:cacheprovider", str(file)]
-        pytest += ["-m", said.mark] if said.mark else []
-        pytest += ["-k", said.names] if said.names else []
-        program = ["-m", "parloop.firedrake", "--device", said.device, "--report", "-m"] if with_parloop else ["-m"]
-        # Of several processes only the first writes results.
-        launch = ["mpiexec", "--oversubscribe", "-n", str(said.ranks)] if said.ranks > 1 else []
-        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-        try:
-            done = subprocess.run([*launch, sys.executable, *program, *pytest], capture_output=True, text=True, timeout=said.seconds,
-                                  env=environment, cwd=file.parent, check=False)  # fmt: skip
-            text = done.stdout + done.stderr
-        except subprocess.TimeoutExpired:
-            return {"outcomes": {}, "parloop": 0, "pyop2": 0, "reasons": {}, "text": "took too long"}
-        log.write_text(text)
-        return {"outcomes": outcomes(xml), **loops(done.stderr), "text": text[-6000:]}
+class Watch:
+    """A plugin of pytest: the outcome of each test, and the loops of each file."""
+
+    def __init__(self, report: Any, out: Path, keep: bool) -> None:
+        self.report, self.out, self.keep = report, out, keep
+        self.results = json.loads(out.read_text()) if out.exists() else {}
+        self.file, self.outcomes, self.texts = "", {}, {}
+        self.before = self._counts()
+
+    def _counts(self) -> tuple[int, int, collections.Counter[str]]:
+        report = self.report()
+        return report.parloop_runs, report.pyop2_runs, collections.Counter(report.reasons)
+
+    def pytest_runtest_logstart(self, nodeid: str, location: Any) -> None:
+        file = nodeid.split("::")[0]
+        if file != self.file:
+            self.finish()
+            self.file, self.outcomes, self.texts = file, {}, {}
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.when == "call" or report.outcome != "passed":
+            self.outcomes[report.nodeid] = report.outcome
+            if report.outcome == "failed":
+                self.texts[report.nodeid] = report.longreprtext[-3000:]
+
+    def pytest_sessionfinish(self) -> None:
+        self.finish()
+
+    def finish(self) -> None:
+        """Writes down what is known about the file that ended."""
+        now = self._counts()
+        if self.outcomes:
+            self.results[self.file] = {"outcomes": self.outcomes, "texts": self.texts, "parloop": now[0] - self.before[0],
+                                       "pyop2": now[1] - self.before[1], "reasons": dict(now[2] - self.before[2])}  # fmt: skip
+            if self.keep:
+                self.out.write_text(json.dumps(self.results, indent=1))
+        self.before = now
 
 
-def outcomes(xml: Path) -> dict[str, str]:
-    """passed, failed, error or skipped for each test."""
-    if not xml.exists():
-        return {}
-    found = {}
-    for case in ElementTree.parse(xml).iter("testcase"):
-        kinds = {child.tag for child in case} & {"failure", "error", "skipped"}
-        found[f"{case.get('classname')}::{case.get('name')}"] = min(kinds) if kinds else "passed"
-    return found
+def run(said: argparse.Namespace) -> int:
+    """Runs the files in this process."""
+    import pytest
+
+    # MPI is initialised by this.
+    from firedrake import COMM_WORLD
+
+    import parloop.firedrake
+
+    if said.device:
+        parloop.firedrake.use(said.device)
+    watch = Watch(parloop.firedrake.report, said.out, COMM_WORLD.rank == 0)
+    files = [file for file in said.files if str(Path(file).resolve().relative_to(said.root.resolve())) not in watch.results]
+    COMM_WORLD.barrier()
+    marks = [word for mark in said.mark for word in ("-m", mark)]
+    # mpi-pytest would start processes of its own for tests of several.
+    options = ["-q", "-p", "no:cacheprovider", "-p", "no:mpi-pytest", "-W", "ignore", "--tb=short", "--continue-on-collection-errors"]
+    return int(pytest.main([*options, "--rootdir", str(said.root), *marks, *files], plugins=[watch]))
 
 
-def loops(text: str) -> dict[str, object]:
-    """The counts of the reports at the end, of all processes together."""
-    ran = re.findall(r"Parloop ran (\d+) loops, PyOP2 (\d+)\.", text)
-    reasons: dict[str, int] = {}
-    for block in re.findall(r"left to PyOP2 because\n((?: +\d+  .*\n?)+)", text):
-        for count, reason in re.findall(r"^ +(\d+)  (.*)$", block, re.MULTILINE):
-            reasons[reason] = reasons.get(reason, 0) + int(count)
-    return {"parloop": sum(int(ours) for ours, _ in ran), "pyop2": sum(int(theirs) for _, theirs in ran), "reasons": reasons}
-
-
-def compare(file: Path, said: argparse.Namespace) -> dict[str, object]:
-    """Both runs of a file, and the tests whose outcomes differ."""
-    theirs, ours = run(file, said, False), run(file, said, True)
-    one, other = theirs["outcomes"], ours["outcomes"]
-    assert isinstance(one, dict) and isinstance(other, dict)
-    different = {name: [one.get(name), other.get(name)] for name in one.keys() | other.keys() if one.get(name) != other.get(name)}
-    entry = {"passed": sum(kind == "passed" for kind in one.values()), "tests": len(one), "different": different,
-             "parloop": ours["parloop"], "pyop2": ours["pyop2"], "reasons": ours["reasons"]}  # fmt: skip
-    if different or not one or not other:
-        entry |= {"text_pyop2": theirs["text"], "text_parloop": ours["text"]}
-    return entry
+def compare(said: argparse.Namespace) -> int:
+    """Prints a line for each file; the result is 1 where a test passes with one of them only."""
+    one, other = (json.loads(Path(name).read_text()) for name in said.files)
+    total: collections.Counter[str] = collections.Counter()
+    for file in sorted(one.keys() & other.keys()):
+        theirs, ours = one[file]["outcomes"], other[file]["outcomes"]
+        different = [test for test in theirs.keys() | ours.keys() if theirs.get(test) != ours.get(test)]
+        passed = sum(outcome == "passed" for outcome in theirs.values())
+        print(f"| {file} | {passed} of {len(theirs)} | {len(different)} | {other[file]['parloop']} | {other[file]['pyop2']} |")
+        for test in different:
+            print(f"    {test}: {theirs.get(test)} with PyOP2, {ours.get(test)} with Parloop")
+        for reason, count in other[file]["reasons"].items():
+            print(f"    {count} left: {reason}")
+        total += collections.Counter(files=1, tests=len(theirs), passed=passed, different=len(different), parloop=other[file]["parloop"], pyop2=other[file]["pyop2"])
+    print(dict(total))
+    return int(total["different"] > 0)
 
 
 def main() -> int:
-    """Runs all files and prints a line for each."""
+    """Runs or compares."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tests", type=Path, required=True, help="folder `tests` of Firedrake's repository")
+    parser.add_argument("what", choices=["run", "compare"])
     parser.add_argument("--out", type=Path, help="file for the results, which is extended")
-    parser.add_argument("--device", default="cpu:1")
-    parser.add_argument("--ranks", type=int, default=1)
-    parser.add_argument("--at-once", type=int, default=1, help="files that run at once")
-    parser.add_argument("--seconds", type=float, default=600, help="the longest that a file may take")
-    parser.add_argument("--stop", action="store_true", help="stop a file at its first failure")
-    parser.add_argument("-m", dest="mark", help="only tests with these marks, as pytest's -m")
-    parser.add_argument("-k", dest="names", help="only tests with these names, as pytest's -k")
+    parser.add_argument("--device", help="device for Parloop; PyOP2 runs all loops without")
+    parser.add_argument("--root", type=Path, default=Path.cwd(), help="what names in the results are relative to")
+    parser.add_argument("-m", dest="mark", action="append", default=[], help="only tests with these marks, as pytest's -m")
     parser.add_argument("files", nargs="+")
     said = parser.parse_args()
-    results = json.loads(said.out.read_text()) if said.out and said.out.exists() else {}
-    paths = {name: (said.tests if name.startswith("pyop2/") else said.tests / "firedrake") / name for name in said.files}
-    with concurrent.futures.ThreadPoolExecutor(said.at_once) as pool:
-        jobs = {pool.submit(compare, path.resolve(), said): name for name, path in paths.items()}
-        for job in concurrent.futures.as_completed(jobs):
-            name, entry = jobs[job], job.result()
-            results[name] = entry
-            print(f"{name}: {entry['passed']} of {entry['tests']} pass, {len(entry['different'])} differ, {entry['parloop']} loops, "
-                  f"{entry['pyop2']} left {entry['reasons'] or ''}", flush=True)  # fmt: skip
-            if said.out:
-                said.out.write_text(json.dumps(results, indent=1))
-    return int(any(entry["different"] for entry in results.values()))
+    return run(said) if said.what == "run" else compare(said)
 
 
 if __name__ == "__main__":

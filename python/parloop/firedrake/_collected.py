@@ -14,7 +14,6 @@ import numpy as np
 from .. import mesh
 from ..mesh._described import Loop, MatArg, Source
 from ..mesh._petsc import petsc
-from ._adopt import Span
 from ._left import LeftToPyOP2
 from ._weak import ByIdentity
 
@@ -23,12 +22,11 @@ from ._weak import ByIdentity
 class Over:
     """The elements whose entries are collected."""
 
-    #: PyOP2's set, and which part of it.
-    iterset: Any
-    span: Span
-    #: The same as a set of ours, and the region of an extruded one.
+    #: As a set of ours, and the region of an extruded one.
     set: Any
     region: str
+    #: PyOP2's map to the rows: what is known about them lives as long as it does.
+    row_map: Any
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,8 +34,8 @@ class _Touched:
     """The entries that the elements touch, as compressed rows of single numbers."""
 
     sparsity: Any
-    #: The maps keep the numbers by which this is known.
-    maps: tuple[Any, Any]
+    #: By the numbers of these it is known, so that it keeps them.
+    known_by: tuple[Any, ...]
     starts: Any
     columns: Any
     #: The rows that have any.
@@ -83,7 +81,7 @@ def collect(mat: Any, access: str, over: Over, maps: tuple[Any, Any], dims: tupl
     scalar = np.dtype(petsc().ScalarType)
     if scalar.kind != "f":
         raise LeftToPyOP2(f"a matrix of {scalar}")
-    known, key = _known.setdefault(over.iterset, dict), (id(maps[0]), id(maps[1]), over.span, over.region, dims)
+    known, key = _known.setdefault(over.row_map, dict), (id(maps[0]), id(maps[1]), id(over.set), over.region, dims)
     if (touched := known.get(key)) is None:
         known[key] = touched = _touched(over, maps, dims, scalar)
     return Collected(mesh.Mat(touched.sparsity, scalar, name="collected"), mat.handle, access, touched)
@@ -105,10 +103,10 @@ def _touched(over: Over, maps: tuple[Any, Any], dims: tuple[int, int], scalar: A
     Loop(Source(code, "touch"), over.set, (MatArg(mat, "WRITE", maps, every),), over.region).made(None)()
     blocks = np.flatnonzero(mat.data_ro.reshape(-1, dims[0] * dims[1])[:, 0])
     rowptr, colidx = np.asarray(sparsity.rowptr), np.asarray(sparsity.colidx)
-    return _as_single_numbers(sparsity, maps, blocks, (np.searchsorted(rowptr, blocks, "right") - 1, colidx[blocks]), dims)
+    return _as_single_numbers(sparsity, (*maps, over.set), blocks, (np.searchsorted(rowptr, blocks, "right") - 1, colidx[blocks]), dims)
 
 
-def _as_single_numbers(sparsity: Any, maps: tuple[Any, Any], blocks: Any, places: tuple[Any, Any], dims: tuple[int, int]) -> _Touched:
+def _as_single_numbers(sparsity: Any, known_by: tuple[Any, ...], blocks: Any, places: tuple[Any, Any], dims: tuple[int, int]) -> _Touched:
     """Rows of single numbers of the blocks that were touched, which are at these rows and columns of blocks, in order of rows."""
     (height, width), (row, column) = dims, places
     number = petsc().IntType
@@ -125,4 +123,4 @@ def _as_single_numbers(sparsity: Any, maps: tuple[Any, Any], blocks: Any, places
     columns[at] = np.broadcast_to((column * width)[:, None, None] + across, at.shape)
     starts = np.concatenate([[0], np.cumsum(np.repeat(per_row * width, height))]).astype(number)
     single_rows = (rows[:, None] * height + np.arange(height)).reshape(-1).astype(number)
-    return _Touched(sparsity, maps, starts, columns, single_rows, index)
+    return _Touched(sparsity, known_by, starts, columns, single_rows, index)

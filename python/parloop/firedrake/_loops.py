@@ -146,6 +146,8 @@ class _Preparing:
 
     def written(self, access: str, data: Any) -> tuple[DatArg, int]:
         """A Global that elements write, one after another: data on the one element to which a map leads from all of them."""
+        if self.is_facets:
+            raise LeftToPyOP2(f"a Global with {access} on facets between layers")
         made, through = written_global(data, self.base, self.span[1], access, self.kernel._extruded)
         self.follow(made, access)
         return DatArg(made, access, through), made.cdim if access == "WRITE" else 0
@@ -189,7 +191,7 @@ class _Preparing:
             of_ours = adopt(mat)
             rows, columns = of_ours.dropped(mat.handle.getLGMap() if lgmaps is None else lgmaps)
         except OutOfPlace:
-            over = Over(self.loop.iterset, (int(self.part.offset), int(self.part.size)), self.set, _region(self.kernel))
+            over = Over(self.set, _region(self.kernel), maps[0])
             of_ours = collect(mat, access, over, (row_map, column_map), mat.dims[0][0])
             rows, columns = of_ours.dropped()
         self.matrices.append(of_ours)
