@@ -360,6 +360,17 @@ def test_dense_systems_of_slate():
     same(lambda: fd.assemble(A.solve(b)))
 
 
+def test_kernels_of_loopy_that_leave_out_an_axis_of_length_one():
+    V = space("DG", 1)
+
+    def compute():
+        f, g = some(V), fd.Function(V)
+        fd.par_loop(("{[i]: 0 <= i < 3}", "g[i] = g[i] + 2*f[i]"), fd.dx, {"g": (g, fd.INC), "f": (f, fd.READ)})
+        return g
+
+    same(compute)
+
+
 @pytest.mark.parametrize("mat_type", ["dense", "is"])
 def test_matrices_that_petsc_fills(mat_type):
     V = fd.VectorFunctionSpace(fd.UnitSquareMesh(3, 4), "CG", 1)

@@ -71,9 +71,9 @@ class Collected:
         addv = mode.ADD_VALUES if self.access == "INC" else mode.INSERT_VALUES
         self.handle.setValuesLocalIJV(touched.starts, touched.columns, values, addv, touched.rows)
 
-    def dropped(self) -> list[Any]:
+    def dropped(self) -> tuple[Any, Any]:
         """For each row and each column a number that is not negative: PETSc drops what it is not to get."""
-        return [np.arange(size, dtype=np.int32) for size in self.mat.shape]
+        return _every(self.mat)
 
 
 def collect(mat: Any, access: str, over: Over, maps: tuple[Any, Any], dims: tuple[int, int]) -> Collected:
@@ -99,11 +99,16 @@ def _touched(over: Over, maps: tuple[Any, Any], dims: tuple[int, int], scalar: A
     sides = 2 if over.region == "ON_INTERIOR_FACETS" else 1
     count = sides * sides * maps[0].arity * maps[1].arity * dims[0] * dims[1]
     code = f"void touch(double *entries) {{ for (int i = 0; i < {count}; i++) entries[i] = 1; }}"
-    every = tuple(np.arange(size, dtype=np.int32) for size in mat.shape)
-    Loop(Source(code, "touch"), over.set, (MatArg(mat, "WRITE", maps, every),), over.region).made(None)()
+    Loop(Source(code, "touch"), over.set, (MatArg(mat, "WRITE", maps, _every(mat)),), over.region).made(None)()
     blocks = np.flatnonzero(mat.data_ro.reshape(-1, dims[0] * dims[1])[:, 0])
     rowptr, colidx = np.asarray(sparsity.rowptr), np.asarray(sparsity.colidx)
     return _as_single_numbers(sparsity, (*maps, over.set), blocks, (np.searchsorted(rowptr, blocks, "right") - 1, colidx[blocks]), dims)
+
+
+def _every(mat: Any) -> tuple[Any, Any]:
+    """The numbers of all rows and of all columns."""
+    rows, columns = mat.shape
+    return np.arange(rows, dtype=np.int32), np.arange(columns, dtype=np.int32)
 
 
 def _as_single_numbers(sparsity: Any, known_by: tuple[Any, ...], blocks: Any, places: tuple[Any, Any], dims: tuple[int, int]) -> _Touched:

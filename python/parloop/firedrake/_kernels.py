@@ -69,13 +69,33 @@ def _text_of(local: Any) -> str:
     """The source of a local kernel, in C or C++."""
     if isinstance(local.code, str):
         return str(local.code)
-    loopy, program = importlib.import_module("loopy"), local.code
+    loopy = importlib.import_module("loopy")
+    program = _with_axes_as_used(loopy, local.code, local.name)
     # A number that PyOP2's loop passes, as that of the layer, has its type from there.
     untyped = {arg.name: np.int32 for arg in program[local.name].args if isinstance(arg, loopy.ValueArg) and arg.dtype in (None, loopy.auto)}
     try:
         return str(loopy.generate_code_v2(loopy.add_dtypes(program, untyped) if untyped else program).device_code())
     except loopy.diagnostic.LoopyError as error:
         raise LeftToPyOP2(f"a kernel that loopy cannot print on its own ({type(error).__name__})") from error
+
+
+def _with_axes_as_used(loopy: Any, program: Any, name: str) -> Any:
+    """The program without last axes of length 1 that its subscripts leave out: PyOP2's loop passes such arguments without them."""
+    found = importlib.import_module("pymbolic.mapper.dependency").DependencyMapper(include_subscripts=True, include_calls=False)
+    kernel = program[name]
+    used: dict[str, set[int]] = {}
+    for instruction in kernel.instructions:
+        for expression in (getattr(instruction, "assignee", None), getattr(instruction, "expression", None)):
+            for part in found(expression) if expression is not None else ():
+                if hasattr(part, "index_tuple"):
+                    used.setdefault(part.aggregate.name, set()).add(len(part.index_tuple))
+    args = []
+    for arg in kernel.args:
+        shape = getattr(arg, "shape", None)
+        if isinstance(shape, tuple) and len(shape) > 1 and shape[-1] == 1 and used.get(arg.name) == {len(shape) - 1}:
+            arg = loopy.GlobalArg(arg.name, dtype=arg.dtype, shape=shape[:-1], is_input=arg.is_input, is_output=arg.is_output)
+        args.append(arg)
+    return program if args == list(kernel.args) else program.with_kernel(kernel.copy(args=args))
 
 
 def _made(local: Any, call: Call) -> Source:
