@@ -69,19 +69,28 @@ def _text_of(local: Any) -> str:
     """The source of a local kernel, in C or C++."""
     if isinstance(local.code, str):
         return str(local.code)
-    loopy = importlib.import_module("loopy")
-    program = _with_axes_as_used(loopy, local.code, local.name)
-    # A number that PyOP2's loop passes, as that of the layer, has its type from there.
-    untyped = {arg.name: np.int32 for arg in program[local.name].args if isinstance(arg, loopy.ValueArg) and arg.dtype in (None, loopy.auto)}
+    loopy, program = importlib.import_module("loopy"), local.code
     try:
-        return str(loopy.generate_code_v2(loopy.add_dtypes(program, untyped) if untyped else program).device_code())
+        return _printed(loopy, program, local.name)
+    except loopy.diagnostic.LoopyError as error:
+        fitting = _with_axes_as_used(loopy, program, local.name)
+        if fitting is program:
+            raise LeftToPyOP2(f"a kernel that loopy cannot print on its own ({type(error).__name__})") from error
+    try:
+        return _printed(loopy, fitting, local.name)
     except loopy.diagnostic.LoopyError as error:
         raise LeftToPyOP2(f"a kernel that loopy cannot print on its own ({type(error).__name__})") from error
 
 
+def _printed(loopy: Any, program: Any, name: str) -> str:
+    # A number that PyOP2's loop passes, as that of the layer, has its type from there.
+    untyped = {arg.name: np.int32 for arg in program[name].args if isinstance(arg, loopy.ValueArg) and arg.dtype in (None, loopy.auto)}
+    return str(loopy.generate_code_v2(loopy.add_dtypes(program, untyped) if untyped else program).device_code())
+
+
 def _with_axes_as_used(loopy: Any, program: Any, name: str) -> Any:
     """The program without last axes of length 1 that its subscripts leave out: PyOP2's loop passes such arguments without them."""
-    found = importlib.import_module("pymbolic.mapper.dependency").DependencyMapper(include_subscripts=True, include_calls=False)
+    found = importlib.import_module("loopy.symbolic").DependencyMapper(include_subscripts=True)
     kernel = program[name]
     used: dict[str, set[int]] = {}
     for instruction in kernel.instructions:
