@@ -207,3 +207,14 @@ def test_kernels_with_folders_of_their_own_are_left_out(tmp_path):
         run(writer, Loop(source, loop.set, loop.args))
         assert writer.left_out == {"add": "its kernel includes files from folders that are not part of a capture"}
     assert rerun(file) == []
+
+
+def test_kernels_with_libraries_are_left_out_and_run_on_one_thread(tmp_path):
+    loop = next(loops())
+    file = tmp_path / "none.plz"
+    with Writer(file) as writer:
+        linked = Loop(Source(loop.source.code, loop.source.name, libraries=("-lm",)), loop.set, loop.args)
+        assert linked.plan == "sequential"
+        run(writer, linked)
+        assert writer.left_out == {"add": "its kernel is linked with libraries that are not part of a capture"}
+    assert rerun(file) == []

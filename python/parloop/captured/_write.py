@@ -78,7 +78,9 @@ class Writer:
     def _can_write(self, loop: Loop) -> bool:
         if loop.source.include_dirs:
             self.left_out[loop.source.name] = "its kernel includes files from folders that are not part of a capture"
-        return not loop.source.include_dirs
+        elif loop.source.libraries:
+            self.left_out[loop.source.name] = "its kernel is linked with libraries that are not part of a capture"
+        return not (loop.source.include_dirs or loop.source.libraries)
 
     def _entry(self, table: str, key: Any, make: Callable[[], dict[str, Any]]) -> int:
         """The number of an entry, which is made where there is none of this key."""

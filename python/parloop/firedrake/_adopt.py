@@ -117,3 +117,10 @@ def dat_of(dat: Any, on: Any, array: Any, access: str) -> Any:
 def global_of(of: Any, access: str) -> Any:
     """Numbers that all elements share."""
     return mesh.Global(of._data.size, _shared(of._data, access).reshape(-1), name=of.name)
+
+
+def written_global(of: Any, base: Any, count: int, access: str, is_extruded: bool) -> tuple[Any, Any]:
+    """Numbers that all elements share as data on one element, and a map that leads there from all `count` elements of a set."""
+    one = mesh.Set(1, "one")
+    dat = mesh.Dat(one**of._data.size, _shared(of._data, access).reshape(1, -1), name=of.name)
+    return dat, mesh.Map(base, one, 1, np.zeros((count, 1), np.int32), "all_to_one", offset=[0] if is_extruded else None)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..mesh._described import Source
+from ._dense import GEMM, with_own_systems
 from ._left import LeftToPyOP2
 from ._weak import ByIdentity
 
@@ -69,34 +70,70 @@ def _text_of(local: Any) -> str:
     if isinstance(local.code, str):
         return str(local.code)
     loopy, program = importlib.import_module("loopy"), local.code
-    # A number that PyOP2's loop passes, as that of the layer, has its type from there.
-    untyped = {arg.name: np.int32 for arg in program[local.name].args if isinstance(arg, loopy.ValueArg) and arg.dtype in (None, loopy.auto)}
     try:
-        return str(loopy.generate_code_v2(loopy.add_dtypes(program, untyped) if untyped else program).device_code())
+        return _printed(loopy, program, local.name)
+    except loopy.diagnostic.LoopyError as error:
+        fitting = _with_axes_as_used(loopy, program, local.name)
+        if fitting is program:
+            raise LeftToPyOP2(f"a kernel that loopy cannot print on its own ({type(error).__name__})") from error
+    try:
+        return _printed(loopy, fitting, local.name)
     except loopy.diagnostic.LoopyError as error:
         raise LeftToPyOP2(f"a kernel that loopy cannot print on its own ({type(error).__name__})") from error
 
 
+def _printed(loopy: Any, program: Any, name: str) -> str:
+    # A number that PyOP2's loop passes, as that of the layer, has its type from there.
+    untyped = {arg.name: np.int32 for arg in program[name].args if isinstance(arg, loopy.ValueArg) and arg.dtype in (None, loopy.auto)}
+    return str(loopy.generate_code_v2(loopy.add_dtypes(program, untyped) if untyped else program).device_code())
+
+
+def _with_axes_as_used(loopy: Any, program: Any, name: str) -> Any:
+    """The program without last axes of length 1 that its subscripts leave out: PyOP2's loop passes such arguments without them."""
+    found = importlib.import_module("loopy.symbolic").DependencyMapper(include_subscripts=True)
+    kernel = program[name]
+    used: dict[str, set[int]] = {}
+    for instruction in kernel.instructions:
+        for expression in (getattr(instruction, "assignee", None), getattr(instruction, "expression", None)):
+            for part in found(expression) if expression is not None else ():
+                if hasattr(part, "index_tuple"):
+                    used.setdefault(part.aggregate.name, set()).add(len(part.index_tuple))
+    args = []
+    for arg in kernel.args:
+        shape = getattr(arg, "shape", None)
+        if isinstance(shape, tuple) and len(shape) > 1 and shape[-1] == 1 and used.get(arg.name) == {len(shape) - 1}:
+            arg = loopy.GlobalArg(arg.name, dtype=arg.dtype, shape=shape[:-1], is_input=arg.is_input, is_output=arg.is_output)
+        args.append(arg)
+    return program if args == list(kernel.args) else program.with_kernel(kernel.copy(args=args))
+
+
 def _made(local: Any, call: Call) -> Source:
-    if local.ldargs:
-        raise LeftToPyOP2("a kernel with arguments for the linker")
     if local.user_code:
         raise LeftToPyOP2("a kernel with user_code")
-    code, name = _text_of(local), str(local.name)
+    theirs = importlib.import_module("pyop2.codegen.rep2loopy")
+    text, name = _text_of(local), str(local.name)
+    code = with_own_systems(text, {"solve": theirs.solve_preamble, "inverse": theirs.inverse_preamble})
+    if code != text and np.dtype(importlib.import_module("petsc4py.PETSc").ScalarType) != np.float64:
+        raise LeftToPyOP2("a kernel that solves dense systems of other numbers than double")
     if "PetscLogEvent" in code:
         raise LeftToPyOP2("a kernel with events of PETSc's log")
     if isinstance(local.code, str) and _KEEPS.search(code):
         raise LeftToPyOP2("a kernel that keeps values between calls")
     # What these kernels use of PETSc is written out below, and its header is left away.
-    code = _PETSC_HEADER.sub("", code)
+    text, code = _PETSC_HEADER.sub("", text), _PETSC_HEADER.sub("", code)
     headers = [line for line in (*local.headers, *_HEADERS) if not _PETSC_HEADER.match(line)]
     folders = [str(folder) for folder in local.include_dirs]
     if local.cpp:
         headers.remove("#include <complex.h>")
     headers += _petsc_names(set(_PETSC.findall(code)))
+    if "BLASgemm_" in code:
+        code = GEMM + code
+    # What kernels of the form compiler and those above link with is written out in them.
+    is_whole = code != text or not isinstance(local.code, str)
+    libraries = () if is_whole else tuple(str(word) for word in local.ldargs)
     if any(call.zeroed):
         code, name = f"{code}\n{_zeroing(local, call)}", f"zeroed_{name}"
-    return Source(code, name, tuple(headers), tuple(folders), bool(local.cpp))
+    return Source(code, name, tuple(headers), tuple(folders), bool(local.cpp), libraries)
 
 
 def _petsc_names(names: set[str]) -> list[str]:
@@ -104,9 +141,10 @@ def _petsc_names(names: set[str]) -> list[str]:
     petsc = importlib.import_module("petsc4py.PETSc")
     if names and np.dtype(petsc.ScalarType) != np.float64:
         raise LeftToPyOP2(f"a kernel that uses PETSc's numbers of type {np.dtype(petsc.ScalarType)}")
-    if others := names - set(_PETSC_TYPES) - set(_PETSC_MACROS):
+    if others := names - set(_PETSC_TYPES) - set(_PETSC_MACROS) - {"PetscBLASInt", "BLASgemm_"}:
         raise LeftToPyOP2(f"a kernel that uses {min(others)} of PETSc")
-    types = [f"typedef {_c_type(getattr(petsc, given))} {name};" for name, given in _PETSC_TYPES.items() if name in names]
+    types = ["typedef int PetscBLASInt;"] if "PetscBLASInt" in names else []
+    types += [f"typedef {_c_type(getattr(petsc, given))} {name};" for name, given in _PETSC_TYPES.items() if name in names]
     return types + [line for name, line in _PETSC_MACROS.items() if name in names]
 
 

@@ -12,9 +12,10 @@ import numpy as np
 
 from .. import mesh
 from ..mesh._described import AnyArg, DatArg, GlobalArg, GridArg, Loop, MatArg, MixedArg
-from ._adopt import Span, dat_of, global_of, map_of, set_of, target_set, whole
+from ._adopt import Span, dat_of, global_of, map_of, set_of, target_set, whole, written_global
+from ._collected import Collected, Over, collect
 from ._kernels import Call, source_of
-from ._left import LeftToPyOP2
+from ._left import LeftToPyOP2, OutOfPlace
 from ._matrices import Adopted, adopt
 
 Step = Callable[[], None]
@@ -50,7 +51,7 @@ class Prepared:
     before: list[Step]
     after: list[Step]
     #: Matrices whose numbers may have moved since.
-    matrices: list[Adopted]
+    matrices: list[Adopted | Collected]
 
     def is_valid(self) -> bool:
         """Whether the numbers of all matrices are where they were."""
@@ -88,14 +89,17 @@ class _Preparing:
             self.base = set_of(iterset.superset, self.span)
         self.before: list[Step] = []
         self.after: list[Step] = []
-        self.matrices: list[Adopted] = []
+        self.matrices: list[Adopted | Collected] = []
         self.zeroed: list[int] = []
 
     def made(self) -> Prepared:
         kernel, local = self.kernel, self.loop.local_kernel
         args = [self.argument(access.access, given, arg) for access, given, arg in self.loop.zipped_arguments]
         call = Call(tuple(self.zeroed), bool(kernel._pass_layer_arg))
-        described = Loop(source_of(local, call), self.set, tuple(args), _region(kernel), call.passes_layer)
+        source = source_of(local, call)
+        if source.libraries and self.context.device.kind != "cpu":
+            raise LeftToPyOP2("a kernel with arguments for the linker, on a device")
+        described = Loop(source, self.set, tuple(args), _region(kernel), call.passes_layer)
         return Prepared(described, described.made(self.context), self.before, self.after, self.matrices)
 
     def argument(self, access: Any, given: Any, arg: Any) -> AnyArg:
@@ -103,7 +107,10 @@ class _Preparing:
         made: AnyArg
         kind, zeroed = type(given).__name__, 0
         if kind == "GlobalKernelArg":
-            made = self.shared(access.name, given, arg.data)
+            if access.name in ("WRITE", "RW"):
+                made, zeroed = self.written(access.name, arg.data)
+            else:
+                made = self.shared(access.name, given, arg.data)
         elif kind == "DatKernelArg":
             made, zeroed = self.dat(access.name, arg.data, arg.map_)
         elif kind == "MixedDatKernelArg":
@@ -119,8 +126,6 @@ class _Preparing:
         return made
 
     def shared(self, access: str, given: Any, data: Any) -> GlobalArg:
-        if access not in ("READ", "INC", "MIN", "MAX"):
-            raise LeftToPyOP2(f"a Global with {access}")
         if access in ("MIN", "MAX") and self.loop.local_kernel.requires_zeroed_output_arguments:
             raise LeftToPyOP2(f"{access} of a kernel that needs zeros")
         if not given.double:
@@ -138,6 +143,14 @@ class _Preparing:
 
         self.before.append(renew)
         return GlobalArg(twice, access)
+
+    def written(self, access: str, data: Any) -> tuple[DatArg, int]:
+        """A Global that elements write, one after another: data on the one element to which a map leads from all of them."""
+        if self.is_facets:
+            raise LeftToPyOP2(f"a Global with {access} on facets between layers")
+        made, through = written_global(data, self.base, self.span[1], access, self.kernel._extruded)
+        self.follow(made, access)
+        return DatArg(made, access, through), made.cdim if access == "WRITE" else 0
 
     def dat(self, access: str, data: Any, map_: Any) -> tuple[DatArg, int]:
         index = None
@@ -172,14 +185,20 @@ class _Preparing:
     def matrix(self, access: str, mat: Any, maps: Any, lgmaps: Any) -> MatArg:
         if access not in ("INC", "WRITE"):
             raise LeftToPyOP2(f"a matrix with {access}")
-        adopted = adopt(mat)
-        self.matrices.append(adopted)
-        self.before.append(adopted.fetch)
-        self.follow(adopted.mat, access)
-        self.after.append(adopted.store)
         row_map, column_map = (map_of(map_, self.span) for map_ in maps)
-        rows, columns = adopted.dropped(mat.handle.getLGMap() if lgmaps is None else lgmaps)
-        return MatArg(adopted.mat, access, (row_map, column_map), (rows, columns))
+        of_ours: Adopted | Collected
+        try:
+            of_ours = adopt(mat)
+            rows, columns = of_ours.dropped(mat.handle.getLGMap() if lgmaps is None else lgmaps)
+        except OutOfPlace:
+            over = Over(self.set, _region(self.kernel), maps[0])
+            of_ours = collect(mat, access, over, (row_map, column_map), mat.dims[0][0])
+            rows, columns = of_ours.dropped()
+        self.matrices.append(of_ours)
+        self.before.append(of_ours.fetch)
+        self.follow(of_ours.mat, access)
+        self.after.append(of_ours.store)
+        return MatArg(of_ours.mat, access, (row_map, column_map), (rows, columns))
 
     def grid(self, access: str, arg: Any) -> GridArg:
         row_maps, column_maps = (tuple(maps) for maps in arg.maps)

@@ -14,7 +14,7 @@ import numpy as np
 from .. import mesh
 from . import _petsc
 from ._adopt import target_set
-from ._left import LeftToPyOP2
+from ._left import OutOfPlace
 from ._weak import ByIdentity
 
 
@@ -83,14 +83,14 @@ def _numbers_of(lgmap: Any, size: int) -> Any:
     numbers = np.asarray(lgmap.block_indices)
     if numbers.size == size:
         return numbers
-    raise LeftToPyOP2("a local-to-global map whose size differs from the matrix")
+    raise OutOfPlace("a local-to-global map whose size differs from the matrix")
 
 
 def _local(numbers: Any, begin: int) -> Any:
     """Numbers of PETSc's rows, as those of the matrix of ours, which must be the same but for what is dropped."""
     kept = numbers >= 0
     if not np.array_equal(numbers[kept], np.flatnonzero(kept) + begin):
-        raise LeftToPyOP2("a local-to-global map that is not the identity")
+        raise OutOfPlace("a local-to-global map that is not the identity")
     return np.where(kept, np.arange(numbers.size), -1).astype(np.int32)
 
 
@@ -106,7 +106,7 @@ def adopt(mat: Any) -> Adopted:
 
 def _made(mat: Any) -> Adopted:
     if mat.comm.size > 1:
-        raise LeftToPyOP2("a matrix on several processes")
+        raise OutOfPlace("a matrix on several processes")
     is_block = type(mat).__name__ == "MatBlock"
     handle = mat._parent.handle if is_block else mat.handle
     kind = _petsc.check_type(handle)
@@ -129,7 +129,7 @@ def _made(mat: Any) -> Adopted:
     values = _petsc.numbers(handle, where, stored)
     own = values if rows.index is None else np.zeros(rows.columns.size * dims[0] * dims[1], values.dtype)
     if own.size == 0:
-        raise LeftToPyOP2("a matrix without entries")
+        raise OutOfPlace("a matrix without entries")
     return Adopted(mesh.Mat(structure.sparsity, name=mat.name if not is_block else "block", data=own), handle, where, state, values, structure.rows)
 
 
@@ -148,7 +148,7 @@ def _structure(of: Any, rows: Rows, sets: tuple[Any, ...], dims: tuple[int, int]
 def _padded(starts: Any, count: int) -> Any:
     """Where rows start; rows behind those of PETSc's matrix are empty."""
     if starts.size > count + 1:
-        raise LeftToPyOP2("a matrix with more rows than elements")
+        raise OutOfPlace("a matrix with more rows than elements")
     return np.concatenate([starts, np.full(count + 1 - starts.size, starts[-1], starts.dtype)])
 
 
@@ -156,7 +156,7 @@ def _of_blocks(handle: Any, dims: tuple[int, int], counts: tuple[int, ...]) -> R
     """Of a matrix of blocks, each of which PETSc has column by column."""
     height, width = dims
     if handle.getBlockSize() != height or height != width:
-        raise LeftToPyOP2("a matrix whose block size differs from the data")
+        raise OutOfPlace("a matrix whose block size differs from the data")
     starts, columns = _petsc.compressed_rows(handle, blocks=True)
     inside = np.arange(height * width).reshape(width, height).T.reshape(-1)
     index = (np.arange(columns.size)[:, None] * (height * width) + inside).reshape(-1)
@@ -166,7 +166,7 @@ def _of_blocks(handle: Any, dims: tuple[int, int], counts: tuple[int, ...]) -> R
 def _of_block(handle: Any, mat: Any, dims: tuple[int, int], counts: tuple[int, ...]) -> Rows:
     """Of one block of a mixed matrix, whose rows have those of other blocks beside it."""
     if handle.getType() != "seqaij":
-        raise LeftToPyOP2(f"a block of a matrix of PETSc's type {handle.getType()}")
+        raise OutOfPlace(f"a block of a matrix of PETSc's type {handle.getType()}")
     ranges = []
     for lgmap, count, dim in zip(mat.local_to_global_maps, counts, dims, strict=True):
         numbers = _numbers_of(lgmap, count * dim)
@@ -174,7 +174,7 @@ def _of_block(handle: Any, mat: Any, dims: tuple[int, int], counts: tuple[int, .
         numbers = numbers[numbers >= 0]
         begin = int(numbers[0]) if numbers.size else 0
         if not np.array_equal(numbers, np.arange(begin, begin + numbers.size)):
-            raise LeftToPyOP2("a block of a mixed matrix whose rows do not follow one another")
+            raise OutOfPlace("a block of a mixed matrix whose rows do not follow one another")
         ranges.append((begin, numbers.size))
     rows, columns = ranges
     return _grouped(_petsc.compressed_rows(handle), dims, counts, (rows[0], columns[0]), (rows[1], columns[1]))
@@ -189,7 +189,7 @@ def _grouped(
     count = starts.size - 1 if size is None else size[0]
     starts = starts[first : first + count + 1].astype(np.int64)
     if count % height:
-        raise LeftToPyOP2("a matrix whose rows are not whole blocks")
+        raise OutOfPlace("a matrix whose rows are not whole blocks")
     entries = np.arange(starts[0], starts[-1])
     mine = columns[starts[0] : starts[-1]].astype(np.int64) - left
     row = np.repeat(np.arange(count), np.diff(starts))
@@ -199,7 +199,7 @@ def _grouped(
     # Number [block row][row in the block][block][column in the block], as PETSc has them, and all rows of a block row alike.
     in_row = np.bincount(row, minlength=count).reshape(-1, height)
     if (in_row != in_row[:, :1]).any() or (in_row % width).any():
-        raise LeftToPyOP2("a matrix that stores parts of blocks")
+        raise OutOfPlace("a matrix that stores parts of blocks")
     per_row = in_row[:, 0] // width
     block_starts = np.concatenate([[0], np.cumsum(per_row)])
     block_row = np.repeat(np.arange(count // height), per_row)
@@ -210,5 +210,5 @@ def _grouped(
     found = mine[order]
     block_columns = found[:, 0, 0] // width
     if not np.array_equal(found, np.broadcast_to((block_columns * width)[:, None, None] + np.arange(width), found.shape)):
-        raise LeftToPyOP2("a matrix that stores parts of blocks")
+        raise OutOfPlace("a matrix that stores parts of blocks")
     return Rows(_padded(block_starts, counts[0]), block_columns, entries[order].reshape(-1), begin)

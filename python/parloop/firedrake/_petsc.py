@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..mesh._petsc import petsc
-from ._left import LeftToPyOP2
+from ._left import OutOfPlace
 
 #: For each type of matrix the functions that hand out its numbers, and take them back.
 _ARRAYS = {
@@ -33,7 +33,7 @@ def check_type(mat: Any) -> str:
     """The type of a matrix, if its numbers can be used in place."""
     kind = str(mat.getType())
     if kind not in _ARRAYS:
-        raise LeftToPyOP2(f"a matrix of PETSc's type {kind}")
+        raise OutOfPlace(f"a matrix of PETSc's type {kind}")
     return kind
 
 
@@ -73,5 +73,5 @@ def compressed_rows(mat: Any, blocks: bool = False) -> tuple[Any, Any]:
     """Where rows start, and the columns of what they store; of blocks, if requested."""
     starts, columns = mat.getRowIJ(compressed=blocks)
     if starts is None or columns is None:
-        raise LeftToPyOP2("a PETSc matrix whose rows are unknown")
+        raise OutOfPlace("a PETSc matrix whose rows are unknown")
     return np.array(starts), np.array(columns)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Iterator
-from typing import Any, Union
+from typing import Any, Literal, Union
 
 from .._parloop import _Access as Access
 from .._parloop import _Arg as Arg
@@ -23,11 +23,13 @@ class Source:
     headers: tuple[str, ...] = ()
     include_dirs: tuple[str, ...] = ()
     cpp: bool = False
+    #: Libraries to link with, on a CPU. Their functions may not be meant for several threads.
+    libraries: tuple[str, ...] = ()
 
     @functools.cached_property
     def kernel(self) -> Kernel:
         """The kernel, made once."""
-        return Kernel(self.code, self.name, self.headers, self.include_dirs, cpp=self.cpp)
+        return Kernel(self.code, self.name, self.headers, self.include_dirs, opts=self.libraries, cpp=self.cpp)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,8 +114,13 @@ class Loop:
 
     def made(self, context: Any) -> ParLoop:
         """The loop, checked, to run on a context."""
-        args, region = [arg.made() for arg in self.args], getattr(Region, self.region)
-        return ParLoop(self.source.kernel, self.set, *args, context=context, iteration_region=region, pass_layer_arg=self.passes_layer)
+        args, region, plan = [arg.made() for arg in self.args], getattr(Region, self.region), self.plan
+        return ParLoop(self.source.kernel, self.set, *args, plan=plan, context=context, iteration_region=region, pass_layer_arg=self.passes_layer)
+
+    @property
+    def plan(self) -> Literal["sequential"] | None:
+        """How it is run."""
+        return "sequential" if self.source.libraries else None
 
     def singles(self) -> Iterator[Single]:
         """Its arguments, and in place of those of several parts their parts."""
