@@ -92,7 +92,8 @@ def compare(said: argparse.Namespace) -> int:
             print(f"    {test}: {theirs.get(test)} with PyOP2, {ours.get(test)} with Parloop")
         for reason, count in other[file]["reasons"].items():
             print(f"    {count} left: {reason}")
-        total += collections.Counter(files=1, tests=len(theirs), passed=passed, different=len(different), parloop=other[file]["parloop"], pyop2=other[file]["pyop2"])
+        counts = {kind: other[file][kind] for kind in ("parloop", "pyop2")}
+        total += collections.Counter(files=1, tests=len(theirs), passed=passed, different=len(different), **counts)
     print(dict(total))
     return int(total["different"] > 0)
 
