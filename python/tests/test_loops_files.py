@@ -26,7 +26,7 @@ add_prefetch b [j_inner, k_inner]
 
 PREAMBLE = """\
 kernel shifted
-preamble "static int shift(int i) { return i + 1; }"
+preamble "shift" "static int shift(int i) { return i + 1; }"
 domain {[i]: 0 <= i < 4}
 data
   out: global int32[4]
