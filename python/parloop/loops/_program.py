@@ -285,8 +285,8 @@ def read_kernel(path: str | os.PathLike[str], trusted: bool = False) -> Program:
     --------
     >>> import numpy as np, pathlib, tempfile, parloop.loops as lp
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "double.loop")
-    ...     _ = path.write_text("kernel double\\ndomain {[i]: 0 <= i < n}\\ninstructions\\n  out[i] = 2*a[i]\\n\\nsplit_iname i 4\\n")
+    ...     path = pathlib.Path(folder, "twice.loop")
+    ...     _ = path.write_text("kernel twice\\ndomain {[i]: 0 <= i < n}\\ninstructions\\n  out[i] = 2*a[i]\\n\\nsplit_iname i 4\\n")
     ...     knl = lp.read_kernel(path)
     >>> event, (out,) = knl(a=np.arange(3.0))
     >>> out
