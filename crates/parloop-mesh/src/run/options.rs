@@ -74,6 +74,17 @@ pub enum PlanChoice {
 }
 
 impl PlanChoice {
+    /// All choices.
+    pub const ALL: [PlanChoice; 7] = [
+        PlanChoice::Auto,
+        PlanChoice::Sequential,
+        PlanChoice::Owner,
+        PlanChoice::Colour,
+        PlanChoice::Gather,
+        PlanChoice::Atomic,
+        PlanChoice::Shared,
+    ];
+
     /// The name, as it is written in programs.
     pub fn name(self) -> &'static str {
         match self {
@@ -89,7 +100,6 @@ impl PlanChoice {
 
     /// The choice of that name.
     pub fn from_name(name: &str) -> Option<PlanChoice> {
-        use PlanChoice::{Atomic, Auto, Colour, Gather, Owner, Sequential, Shared};
-        [Auto, Sequential, Owner, Colour, Gather, Atomic, Shared].into_iter().find(|choice| choice.name() == name)
+        PlanChoice::ALL.into_iter().find(|choice| choice.name() == name)
     }
 }

@@ -8,16 +8,6 @@ use parloop_mesh::{
 
 use crate::devices::everywhere;
 
-const PLANS: [PlanChoice; 7] = [
-    PlanChoice::Auto,
-    PlanChoice::Sequential,
-    PlanChoice::Owner,
-    PlanChoice::Colour,
-    PlanChoice::Gather,
-    PlanChoice::Atomic,
-    PlanChoice::Shared,
-];
-
 const REGIONS: [Region; 4] = [Region::All, Region::Bottom, Region::Top, Region::InteriorFacets];
 
 const COLUMNS: usize = 60;
@@ -111,7 +101,7 @@ fn numbers(count: usize) -> Vec<f64> {
 fn everyhow(contexts: &[Context], ways: &[(bool, Lanes)], mut run: impl FnMut(LoopOptions, &Context) -> Result<(), MeshError>) {
     for context in contexts {
         let mut ran = 0;
-        for plan in PLANS {
+        for plan in PlanChoice::ALL {
             for &(checked, lanes) in ways {
                 let options = LoopOptions { plan, checked, lanes, ..LoopOptions::default() };
                 match run(options, context) {

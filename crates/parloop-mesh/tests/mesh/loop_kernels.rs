@@ -18,18 +18,9 @@ fn array(name: &str, shape: &str) -> Data {
 
 /// Runs the loop by every plan on every device; `fresh` makes the arguments and gives what must be compared after it.
 fn runs_everywhere(kernel: &Kernel, set: &Set, fresh: impl Fn() -> (Vec<Arg>, Dat), expected: &[f64]) {
-    let plans = [
-        PlanChoice::Auto,
-        PlanChoice::Sequential,
-        PlanChoice::Owner,
-        PlanChoice::Colour,
-        PlanChoice::Gather,
-        PlanChoice::Atomic,
-        PlanChoice::Shared,
-    ];
     let mut ran = 0;
     for context in everywhere(&[1, 2]) {
-        for plan in plans {
+        for plan in PlanChoice::ALL {
             for checked in [false, true] {
                 let (args, result) = fresh();
                 let options = LoopOptions { plan, checked, ..LoopOptions::default() };

@@ -27,16 +27,6 @@ fn ring(nodes: usize) -> Vec<i32> {
     (0..n).flat_map(|edge| [(edge * 7) % n, (edge * 7 + 1) % n]).collect()
 }
 
-const PLANS: [PlanChoice; 7] = [
-    PlanChoice::Auto,
-    PlanChoice::Sequential,
-    PlanChoice::Owner,
-    PlanChoice::Colour,
-    PlanChoice::Gather,
-    PlanChoice::Atomic,
-    PlanChoice::Shared,
-];
-
 #[test]
 fn increments_through_a_map_add_up_by_every_plan() {
     let n = 5000;
@@ -51,7 +41,7 @@ fn increments_through_a_map_add_up_by_every_plan() {
     let kernel = c("static void add(const double *w, double *x[2]) { x[0][0] += w[0]; x[1][1] -= w[0]; }", "add");
     let mut ran = 0;
     for context in contexts() {
-        for plan in PLANS {
+        for plan in PlanChoice::ALL {
             for deterministic in [false, true] {
                 let w = Dat::new(&edges.data(1).unwrap(), &weight, "w").unwrap();
                 let x = Dat::new(&nodes.data(2).unwrap(), &vec![0.5; 2 * n], "x").unwrap();

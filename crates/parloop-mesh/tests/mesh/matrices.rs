@@ -5,16 +5,6 @@ use parloop_mesh::{Access, Dropped, Kernel, LoopOptions, Map, Mat, MeshError, Pa
 
 use crate::devices::everywhere;
 
-const PLANS: [PlanChoice; 7] = [
-    PlanChoice::Auto,
-    PlanChoice::Sequential,
-    PlanChoice::Owner,
-    PlanChoice::Colour,
-    PlanChoice::Gather,
-    PlanChoice::Atomic,
-    PlanChoice::Shared,
-];
-
 /// Numbers that follow each other without order.
 struct Random(u64);
 
@@ -106,7 +96,7 @@ impl Case {
         let access = if writes { Access::Write } else { Access::Inc };
         let mut ran = 0;
         for context in everywhere(&[1, 2]) {
-            for (plan, checked) in PLANS.into_iter().flat_map(|plan| [(plan, false), (plan, true)]) {
+            for (plan, checked) in PlanChoice::ALL.into_iter().flat_map(|plan| [(plan, false), (plan, true)]) {
                 let mat = Mat::zeros(&sparsity, DType::F64, "mat").unwrap();
                 let args = vec![mat.arg_without(access, &self.rows, &self.columns, dropped).unwrap(), weight.arg(Access::Read, None)];
                 let options = LoopOptions { plan, checked, ..LoopOptions::default() };
@@ -216,7 +206,7 @@ fn elements_whose_blocks_are_dropped_write_their_own_data_all_the_same() {
     {
         let dropped = Dropped { rows: rows.into(), columns: [].into(), ..Dropped::default() };
         for context in everywhere(&[2]) {
-            for (plan, deterministic) in PLANS.into_iter().flat_map(|plan| [(plan, false), (plan, true)]) {
+            for (plan, deterministic) in PlanChoice::ALL.into_iter().flat_map(|plan| [(plan, false), (plan, true)]) {
                 let mat = Mat::zeros(&some.sparsity(), DType::F64, "a").unwrap();
                 let own = parloop_mesh::Dat::zeros(&some.cells.data(1).unwrap(), DType::F64, "own").unwrap();
                 let options = LoopOptions { plan, deterministic, ..LoopOptions::default() };

@@ -5,16 +5,6 @@ use parloop_mesh::{Access, Arg, Dat, Global, Kernel, Lanes, LoopOptions, Map, Ma
 
 use crate::devices::everywhere;
 
-const PLANS: [PlanChoice; 7] = [
-    PlanChoice::Auto,
-    PlanChoice::Sequential,
-    PlanChoice::Owner,
-    PlanChoice::Colour,
-    PlanChoice::Gather,
-    PlanChoice::Atomic,
-    PlanChoice::Shared,
-];
-
 const CELLS: usize = 150;
 
 /// Cells with three nodes and two edges each.
@@ -50,7 +40,7 @@ fn kernel(source: &str) -> Kernel {
 fn everyhow(kernel: &Kernel, set: &Set, ways: &[(bool, Lanes)], make: impl Fn() -> (Vec<Arg>, Box<dyn Fn(&str)>)) {
     let mut ran = 0;
     for context in everywhere(&[1, 2]) {
-        for plan in PLANS {
+        for plan in PlanChoice::ALL {
             for &(checked, lanes) in ways {
                 let options = LoopOptions { plan, checked, lanes, ..LoopOptions::default() };
                 let (args, look) = make();

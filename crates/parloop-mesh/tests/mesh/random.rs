@@ -15,16 +15,6 @@ use mesh::Mesh;
 use number::Random;
 use spec::Spec;
 
-const PLANS: [PlanChoice; 7] = [
-    PlanChoice::Auto,
-    PlanChoice::Sequential,
-    PlanChoice::Owner,
-    PlanChoice::Colour,
-    PlanChoice::Gather,
-    PlanChoice::Atomic,
-    PlanChoice::Shared,
-];
-
 /// Elements of the set of a loop: none, one, around the sizes of blocks and chunks, and enough for several threads.
 const SIZES: [usize; 8] = [0, 1, 7, 128, 129, 300, 700, 1500];
 
@@ -52,7 +42,7 @@ fn check(seed: u64, spec: &Spec, contexts: &[Context], ways: &[LoopOptions], mes
         let mesh = Mesh::random(&mut random, spec, elements);
         let expected = reference::after(spec, &mesh, 2);
         for context in contexts {
-            for plan in PLANS {
+            for plan in PlanChoice::ALL {
                 for &options in ways {
                     let options = LoopOptions { plan, ..options };
                     let at = || format!("seed {seed} by {options:?} on {context:?} over {mesh:?}\n{source}");

@@ -88,9 +88,8 @@ fn a_large_table_serves_every_plan() {
         expected[pair[0] as usize] += value;
         expected[pair[1] as usize] -= 1.0;
     }
-    let plans = [PlanChoice::Sequential, PlanChoice::Owner, PlanChoice::Colour, PlanChoice::Gather, PlanChoice::Atomic, PlanChoice::Shared];
     for context in everywhere(&[1, 3]).iter().filter(|context| !is_opencl(context)) {
-        for plan in plans {
+        for plan in PlanChoice::ALL {
             let x = Dat::new(&nodes.data(1).unwrap(), &[0.0; N], "x").unwrap();
             let args = vec![table.arg(Access::Read), place.arg(Access::Read, None), x.arg(Access::Inc, &map)];
             match ParLoop::new(&kernel, &edges, args, LoopOptions { plan, ..LoopOptions::default() }).unwrap().run(context) {

@@ -6,16 +6,6 @@ use parloop_mesh::{Access, Arg, Dat, Global, Kernel, Lanes, LoopOptions, Map, Me
 use crate::devices::everywhere;
 use crate::kernels::kernel_of;
 
-const PLANS: [PlanChoice; 7] = [
-    PlanChoice::Auto,
-    PlanChoice::Sequential,
-    PlanChoice::Owner,
-    PlanChoice::Colour,
-    PlanChoice::Gather,
-    PlanChoice::Atomic,
-    PlanChoice::Shared,
-];
-
 /// The next of a sequence of numbers without order, below `limit`.
 fn next(state: &mut u64, limit: usize) -> usize {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -36,7 +26,7 @@ fn by_every_plan<R: PartialEq + std::fmt::Debug>(
     for context in contexts() {
         let mut ran = 0;
         for (plan, lanes, deterministic) in
-            PLANS.iter().flat_map(|&plan| [(plan, Lanes::Auto, false), (plan, Lanes::Never, true), (plan, Lanes::Always, false)])
+            PlanChoice::ALL.iter().flat_map(|&plan| [(plan, Lanes::Auto, false), (plan, Lanes::Never, true), (plan, Lanes::Always, false)])
         {
             let options = LoopOptions { plan, lanes, deterministic, ..LoopOptions::default() };
             let (args, left) = make();

@@ -38,9 +38,9 @@ fn options(said: &LoopArguments<'_, '_>) -> Result<mesh::LoopOptions> {
     let plan = match said.plan {
         None => mesh::PlanChoice::Auto,
         Some(name) => mesh::PlanChoice::from_name(name).ok_or_else(|| {
-            const PLANS: [&str; 7] = ["auto", "sequential", "owner", "colour", "gather", "atomic", "shared"];
-            let near = nearest(name, PLANS).map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
-            PyValueError::new_err(format!("unknown plan {name:?}{near} (plans: {})", PLANS.join(", ")))
+            let plans = mesh::PlanChoice::ALL.map(mesh::PlanChoice::name);
+            let near = nearest(name, plans).map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
+            PyValueError::new_err(format!("unknown plan {name:?}{near} (plans: {})", plans.join(", ")))
         })?,
     };
     let checked = said.checked.unwrap_or_else(|| mesh::LoopOptions::default().checked);
