@@ -98,7 +98,7 @@ _KINDS = {kind.__name__: kind for kind in (ImportError, DataValueError, MeshFile
 
 
 def from_rank_0(comm: Comm, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What rank 0 makes, nested dicts of arrays and strings, on all processes; an error of its is one of all."""
+    """What rank 0 makes, nested dicts of arrays and strings, on all processes; an error on rank 0 is raised on all of them."""
     sent, failed = b"", None
     if comm.rank == 0:
         try:
