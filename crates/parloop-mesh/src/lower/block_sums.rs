@@ -21,6 +21,11 @@ pub fn shared_numbers(slots: usize, count: usize) -> usize {
     (BlockSums::none(BLOCK, slots) + 1) * distance(count)
 }
 
+/// Whether 16 bits number the entries of a block of elements with so many slots.
+pub fn can_number_entries(slots: usize) -> bool {
+    BlockSums::none(BLOCK, slots) <= usize::from(u16::MAX)
+}
+
 fn distance(count: usize) -> usize {
     count | 1
 }

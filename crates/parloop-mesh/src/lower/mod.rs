@@ -27,7 +27,7 @@ use crate::kernel::Kernel;
 use crate::shape::{Around, MoveShape, Reach, Shape};
 use crate::storage::Layout;
 
-pub use block_sums::shared_numbers;
+pub use block_sums::{can_number_entries, shared_numbers};
 pub use names::{Array, Number};
 pub use permute::{Permute, permute};
 pub use piece::Lowered;

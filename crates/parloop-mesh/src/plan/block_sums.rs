@@ -53,7 +53,7 @@ impl BlockSums {
         incidence.one_set("a list of block sums")?;
         let none = BlockSums::none(size.max(1), incidence.slots());
         if none > usize::from(u16::MAX) {
-            return Err(PlanError::Overflow { what: "the number of entries of a block", count: none });
+            return Err(PlanError::BlockEntries { count: none });
         }
         let count = incidence.elements().len();
         let blocks: Vec<Range<usize>> = (0..count).step_by(size.max(1)).map(|first| first..count.min(first + size.max(1))).collect();

@@ -50,6 +50,12 @@ pub enum PlanError {
         /// The size by an earlier table.
         before: usize,
     },
+    /// The elements of a block have too many slots.
+    #[error("a block of elements has {count} entries, but at most 65535 can be numbered; use fewer elements for a block")]
+    BlockEntries {
+        /// How many there are.
+        count: usize,
+    },
     /// METIS could not make parts of a graph.
     #[error("METIS could not partition the graph: {reason}")]
     Metis {

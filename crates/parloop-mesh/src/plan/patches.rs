@@ -8,6 +8,9 @@ use super::{Incidence, PlanError, threads};
 /// Elements among which patches are grown by one thread; it does not depend on the number of threads, so that the order does not either.
 const STRETCH: usize = 1 << 16;
 
+/// A target that more elements touch says nothing about who is near whom, and would be gone through again for each of them.
+const MOST_NEIGHBOURS: usize = 256;
+
 /// The elements of a loop, such that each `size` of them that follow one another are a patch of the mesh: few targets lie at its border.
 /// Patches are grown from element to neighbour, and neighbours are elements that touch a common target. Those of a patch should be near
 /// together in the given order, since only some thousands of elements are looked at a time.
@@ -50,6 +53,9 @@ impl Neighbours<'_, '_> {
     fn each(&self, position: usize, mut with: impl FnMut(usize)) {
         self.incidence.visit(self.incidence.elements().at(position), |target| {
             let row = self.starts[target] as usize..self.starts[target + 1] as usize;
+            if row.len() > MOST_NEIGHBOURS {
+                return;
+            }
             self.positions[row].iter().for_each(|&neighbour| with(neighbour as usize));
         });
     }

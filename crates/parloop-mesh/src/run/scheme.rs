@@ -2,7 +2,7 @@
 
 use super::options::{Lanes, LoopOptions, PlanChoice};
 use crate::access::Access;
-use crate::lower::{Machine, shared_numbers};
+use crate::lower::{Machine, can_number_entries, shared_numbers};
 use crate::shape::{PartShape, Reach, Shape};
 
 /// How writes that can meet are kept apart.
@@ -248,6 +248,9 @@ fn refusal(shape: &Shape, scheme: Scheme, at: Situation) -> Option<&'static str>
         (Scheme::Shared, _) if at.options.checked => Some("sums in shared memory cannot be checked"),
         (Scheme::Shared, _) if shape.parts.iter().any(|part| part.is_reduced()) => {
             Some("sums and extremes over all elements are combined in the same memory")
+        }
+        (Scheme::Shared, _) if met().filter_map(PartShape::map).any(|map| !can_number_entries(shape.maps[map].slots)) => {
+            Some("an element leads to more targets than a block can number")
         }
         (Scheme::Shared, _) if shared_bytes(shape) > at.shared => {
             Some("what a block of elements adds does not fit into the memory that it shares")

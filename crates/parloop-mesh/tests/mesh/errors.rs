@@ -392,6 +392,11 @@ fn plans_that_cannot_run_a_loop_say_why() {
         of(gpu, PlanChoice::Shared, false, one, cells, vec![wide.arg(Access::Inc, corners)]),
         "what a block of elements adds does not fit into the memory that it shares",
     );
+    let many = Map::new(cells, &mesh.nodes, 513, &vec![0; 513 * cells.sizes().total], "many").unwrap();
+    expect(
+        of(gpu, PlanChoice::Shared, false, one, cells, vec![mesh.at.arg(Access::Inc, Some(&many))]),
+        "an element leads to more targets than a block can number",
+    );
     for plan in [PlanChoice::Atomic, PlanChoice::Shared] {
         expect(
             of(gpu, plan, true, one, cells, vec![inc.clone()]),

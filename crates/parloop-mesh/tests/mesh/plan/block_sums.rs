@@ -79,9 +79,18 @@ fn patches_of_a_grid_touch_fewer_targets_than_its_rows() {
 }
 
 #[test]
+fn a_target_that_all_elements_touch_does_not_slow_patches_down() {
+    // Going through all elements for each of them would take hours.
+    let count = 400_000;
+    let of = Loop::one((0..count).flat_map(|element| [0, 1 + element, 2 + element]).collect(), 3, count as usize + 2);
+    let order = patches(&of.incidence(), 128, 1).expect("few entries");
+    assert_eq!(order, (0..count).collect::<Vec<_>>());
+}
+
+#[test]
 fn elements_with_too_many_slots_have_no_block_sums() {
     let of = Loop::one((0..600).collect(), 600, 600);
     let error = BlockSums::new(&of.incidence(), 128, 1).unwrap_err();
-    assert_eq!(error, PlanError::Overflow { what: "the number of entries of a block", count: 128 * 601 });
+    assert_eq!(error, PlanError::BlockEntries { count: 128 * 601 });
     assert!(BlockSums::new(&of.incidence(), 100, 1).is_ok());
 }
