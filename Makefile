@@ -17,11 +17,12 @@ PYTHON ?= $(shell for v in 3.12 3.13 3.11 3.10; do p=$$(command -v python$$v) &&
 ifeq ($(PYTHON),)
 PYTHON := python3
 endif
-# CI builds the package with the wheel profile, so it is compiled once.
-PROFILE ?= release
+# `quick` for development, `wheel` for what is shipped and measured. CI has `dev` for the package as for the Rust tests, so that crates are compiled
+# once, and with checks of overflow.
+PROFILE ?= quick
 # Wheels are compiled and linked by zig, for an older glibc than that of this machine. The flag of rustc counts for the package alone, so
 # that all other crates are shared with builds without it.
-ifeq ($(PROFILE),wheel)
+ifneq ($(PROFILE),quick)
 ZIG := $(CURDIR)/scripts/zig-cc.sh
 WITH_ZIG := CC_$(shell uname -m)_unknown_linux_gnu=$(ZIG)
 LINK := -- -C linker=$(ZIG)
@@ -48,8 +49,8 @@ test: drivers test-rust test-python test-examples
 drivers: $(VENV)/.tests
 	bash scripts/drivers.sh
 
-test-rust: $(VENV)/.tests
-	cargo test --workspace --exclude parloop-python
+test-rust: $(VENV)/.tests $(if $(LINK),$(WHEELS)/.tools)
+	$(WITH_ZIG) cargo test --workspace --exclude parloop-python
 
 test-python: $(VENV)/.package $(VENV)/.tests
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --doctest-modules python/tests python/parloop
@@ -78,10 +79,10 @@ interleavings:
 memcheck:
 	bash scripts/memcheck.sh
 
-ifeq ($(PROFILE),wheel)
+ifdef LINK
 wheel: $(VENV)/.tools $(WHEELS)/.tools
 	rm -f dist/*.whl
-	$(WITH_ZIG) $(BIN)/maturin build --locked --compatibility manylinux_2_28 --out dist $(LINK)
+	$(WITH_ZIG) $(BIN)/maturin build --locked --profile $(PROFILE) --compatibility manylinux_2_28 --out dist $(LINK)
 	bash scripts/try-wheel.sh dist/*.whl
 else
 wheel:
@@ -107,7 +108,8 @@ docs: $(VENV)/.package $(VENV)/.docs docs-rust
 docs-rust:
 	cargo doc --locked --no-deps --quiet --features parloop/cli --workspace --exclude parloop-python --exclude parloop-forking --exclude parloop-interleavings --exclude parloop-mpirun
 
-bench: $(VENV)/.package
+bench:
+	$(MAKE) package PROFILE=wheel
 	bash benches/run.sh
 
 $(VENV)/.tools:
