@@ -65,6 +65,6 @@ pub use memory::{Memory, PinnedMemory};
 pub use module::{Function, Module};
 pub use num_complex::{Complex32, Complex64};
 pub use profile::{Profile, ProfileRow};
-pub use recording::{Kept, Recording, Replay, refuse_recording};
+pub use recording::{KeepAlive, Recording, Replay, refuse_recording};
 pub use stream::Stream;
 pub use transform::{FftDirection, FftShape};

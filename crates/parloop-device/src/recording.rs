@@ -19,7 +19,7 @@ use crate::module::Function;
 use crate::stream::Stream;
 
 /// Something that a replay keeps alive: memory, holds on its address, owners of host data.
-pub type Kept = Arc<dyn Any + Send + Sync>;
+pub type KeepAlive = Arc<dyn Any + Send + Sync>;
 
 /// The hint for operations that cannot be recorded.
 const HINT: &str = "do it before the recording begins or after it is finished";
@@ -64,7 +64,7 @@ pub(crate) struct Recorder {
 #[derive(Default)]
 struct State {
     steps: Vec<RecordedOperation>,
-    kept: Vec<Kept>,
+    kept: Vec<KeepAlive>,
     /// The first thing that was requested and cannot be recorded.
     refused: Option<String>,
 }
@@ -75,7 +75,7 @@ impl Recorder {
         self.state.lock_or(|| State { refused: Some("a fork while another thread used the recording".to_owned()), ..State::default() })
     }
 
-    fn add(&self, step: RecordedOperation, kept: impl IntoIterator<Item = Kept>) {
+    fn add(&self, step: RecordedOperation, kept: impl IntoIterator<Item = KeepAlive>) {
         let mut state = self.state();
         state.steps.push(step);
         state.kept.extend(kept);
@@ -103,7 +103,7 @@ impl Recorder {
 }
 
 /// The memory with a hold on its address, which would otherwise follow when it grows.
-fn keep(memory: &Memory) -> Result<Kept> {
+fn keep(memory: &Memory) -> Result<KeepAlive> {
     let export = memory.export()?;
     Ok(Arc::new((memory.clone(), export)))
 }
@@ -177,7 +177,7 @@ impl Stream {
 
     /// Has the replay keep something alive, where this thread records this stream: the owner of memory that was adopted.
     #[inline]
-    pub fn keep_recorded(&self, kept: impl FnOnce() -> Kept) {
+    pub fn keep_recorded(&self, kept: impl FnOnce() -> KeepAlive) {
         if let Some(recorder) = self.recorder() {
             recorder.state().kept.push(kept());
         }
@@ -197,7 +197,7 @@ impl Stream {
         launch: &Launch,
         args: &[*mut c_void],
         sizes: &[usize],
-        kept: Vec<Kept>,
+        kept: Vec<KeepAlive>,
     ) -> Result<()> {
         self.device().check_same(function.device(), "launch")?;
         let recorder = self.recorder().ok_or_else(|| DeviceError::NotRecording { device: self.device().id().to_string() })?;
@@ -335,7 +335,7 @@ struct Prepared {
     steps: Vec<RecordedOperation>,
     stream: Stream,
     has_run: AtomicBool,
-    kept: Vec<Kept>,
+    kept: Vec<KeepAlive>,
 }
 
 impl Replay {
@@ -377,7 +377,7 @@ impl Replay {
     }
 
     /// What it keeps alive, in the order in which it was recorded.
-    pub fn kept(&self) -> &[Kept] {
+    pub fn kept(&self) -> &[KeepAlive] {
         &self.inner.kept
     }
 }

@@ -21,7 +21,7 @@ struct Meanings {
 
 /// Where a definition of a name stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum DefinitionKind {
     /// In the source.
     Certain,
     /// In the source, in a block that may not be compiled.
@@ -41,31 +41,31 @@ impl TypeNames {
                 definition => definition,
             };
             if let Some((name, value)) = definition.map(|text| text.split_once('=').unwrap_or((text, "1"))) {
-                names.add_macro(name.to_owned(), value, Place::Argument);
+                names.add_macro(name.to_owned(), value, DefinitionKind::Argument);
             }
         }
         names
     }
 
     /// From here on `name` stands for the words of `ty`, or may do so.
-    pub(crate) fn add(&mut self, name: String, ty: &str, place: Place) {
+    pub(crate) fn add(&mut self, name: String, ty: &str, place: DefinitionKind) {
         self.add_words(name, words(ty), place);
     }
 
     /// As [`add`](Self::add), of a macro, which may stand for a pointer.
-    pub(crate) fn add_macro(&mut self, name: String, value: &str, place: Place) {
+    pub(crate) fn add_macro(&mut self, name: String, value: &str, place: DefinitionKind) {
         let star = value.contains('*').then(|| POINTER.to_owned());
         let star = star.or_else(|| value.trim().is_empty().then(|| NOTHING.to_owned()));
         self.add_words(name, words(value).into_iter().chain(star).collect(), place);
     }
 
-    fn add_words(&mut self, name: String, words: Vec<String>, place: Place) {
+    fn add_words(&mut self, name: String, words: Vec<String>, place: DefinitionKind) {
         let meanings = self.0.entry(name).or_default();
         match place {
-            Place::Argument => meanings.given = Some(words),
-            Place::Certain => (meanings.found, meanings.is_certain) = (vec![words], true),
-            Place::Conditional if meanings.found.contains(&words) => {}
-            Place::Conditional => meanings.found.push(words),
+            DefinitionKind::Argument => meanings.given = Some(words),
+            DefinitionKind::Certain => (meanings.found, meanings.is_certain) = (vec![words], true),
+            DefinitionKind::Conditional if meanings.found.contains(&words) => {}
+            DefinitionKind::Conditional => meanings.found.push(words),
         }
     }
 

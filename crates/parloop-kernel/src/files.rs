@@ -11,11 +11,11 @@ use crate::codec::{Reader, Writer};
 /// Asks the file system and notes the answers. Whatever reads sources looks at files through this alone.
 #[derive(Debug, Default)]
 pub(crate) struct Files {
-    asked: RefCell<Vec<Asked>>,
+    asked: RefCell<Vec<Lookup>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Asked {
+struct Lookup {
     path: PathBuf,
     answer: Answer,
 }
@@ -50,7 +50,7 @@ impl Files {
     }
 
     fn note(&self, path: &Path, answer: Answer) {
-        self.asked.borrow_mut().push(Asked { path: path.to_owned(), answer });
+        self.asked.borrow_mut().push(Lookup { path: path.to_owned(), answer });
     }
 
     /// Whether the file system gives all of these answers again.
@@ -67,7 +67,7 @@ impl Files {
     }
 
     pub(crate) fn write(&self, out: &mut Writer) {
-        out.list(&self.asked.borrow(), |out, Asked { path, answer }| {
+        out.list(&self.asked.borrow(), |out, Lookup { path, answer }| {
             out.bytes(path.as_os_str().as_bytes());
             match answer {
                 Answer::IsFile(found) => out.byte(u8::from(*found)),
@@ -97,7 +97,7 @@ impl Files {
                 5 => Answer::Real(Some(path(input.bytes()?))),
                 _ => return None,
             };
-            Some(Asked { path: about, answer })
+            Some(Lookup { path: about, answer })
         })?;
         Some(Files { asked: RefCell::new(asked) })
     }

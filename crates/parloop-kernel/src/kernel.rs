@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_void};
 use std::fmt;
 use std::sync::Arc;
 
-use parloop_device::{DType, DeviceKind, Function, Kept, Launch, Memory, Stream};
+use parloop_device::{DType, DeviceKind, Function, KeepAlive, Launch, Memory, Stream};
 use smallvec::SmallVec;
 
 use crate::arg::{Arg, Checker, PlacedObject, Scalar, Slot};
@@ -199,9 +199,9 @@ impl Kernel {
     }
 
     /// The slots of arguments none of which is host data, and what keeps the memory in them alive and where it is.
-    fn keep(&self, args: &mut [Arg<'_>]) -> Result<(Slots, Held)> {
+    fn keep(&self, args: &mut [Arg<'_>]) -> Result<(Slots, Owners)> {
         // The slots have the addresses of this moment, so that growable memory has to stay where it is.
-        let mut kept = Held::new();
+        let mut kept = Owners::new();
         for arg in args.iter() {
             match arg {
                 Arg::Memory { memory, .. } | Arg::Object { memory, .. } => kept.push(Box::new(((*memory).clone(), memory.export()?))),
@@ -379,7 +379,7 @@ impl Kernel {
     ///
     /// # Safety
     /// As [`record_over`](Self::record_over).
-    pub unsafe fn record(&self, slots: &mut Slots, kept: Vec<Kept>) -> Result<()> {
+    pub unsafe fn record(&self, slots: &mut Slots, kept: Vec<KeepAlive>) -> Result<()> {
         let items = self.items(slots)?;
         // SAFETY: the caller upholds the same contract.
         unsafe { self.record_over(slots, items, kept) }
@@ -395,14 +395,14 @@ impl Kernel {
     ///
     /// # Safety
     /// One slot for each parameter, as its type demands; `kept` keeps addresses and memory in them alive and where they are.
-    pub unsafe fn record_over(&self, slots: &mut Slots, items: Items, mut kept: Vec<Kept>) -> Result<()> {
+    pub unsafe fn record_over(&self, slots: &mut Slots, items: Items, mut kept: Vec<KeepAlive>) -> Result<()> {
         let Compiled { signature, check, function } = &self.inner.compiled;
         let stream = &self.inner.stream;
         if signature.returns.is_some() {
             let what = || format!("kernel `{}`, which returns a value,", signature.name);
             stream.refuse_recording(what, Some("let it write to an array"))?;
         }
-        kept.extend(check.iter().map(|check| -> Kept { Arc::new(Checked { check: check.clone(), kernel: signature.name.clone() }) }));
+        kept.extend(check.iter().map(|check| -> KeepAlive { Arc::new(Checked { check: check.clone(), kernel: signature.name.clone() }) }));
         let record = |launch: &Launch, pointers: &Pointers, sizes: &[usize]| {
             // SAFETY: one pointer for each parameter, each at a slot of the right type, which nothing writes to since no value is
             // returned; the caller guarantees the rest.
@@ -630,13 +630,13 @@ impl Drop for Holds<'_> {
 }
 
 /// Memory that must live and stay where it is.
-type Held = Vec<Box<dyn Any + Send + Sync>>;
+type Owners = Vec<Box<dyn Any + Send + Sync>>;
 
 /// A kernel bound to its arguments, ready for repeated launches.
 pub struct BoundKernel {
     kernel: Kernel,
     slots: Slots,
-    kept: Arc<Held>,
+    kept: Arc<Owners>,
 }
 
 impl BoundKernel {

@@ -49,7 +49,7 @@ mod trust;
 mod unread;
 mod version;
 
-pub use parloop_device::{DeviceKind, Kept, Language};
+pub use parloop_device::{DeviceKind, KeepAlive, Language};
 
 pub use arg::{Arg, Checker, PlacedObject, Scalar, ScalarMisfit, Slot, encode};
 pub use array::Array;

@@ -2,13 +2,13 @@
 
 use tree_sitter::Node;
 
-use crate::ctype::Place;
+use crate::ctype::DefinitionKind;
 use crate::parse::{Reader, find};
 
 impl Reader<'_> {
     pub(crate) fn typedef(&mut self, node: Node) {
         let Some(ty) = node.child_by_field_name("type").map(|ty| self.text(ty)) else { return };
-        let place = if self.conditional { Place::Conditional } else { Place::Certain };
+        let place = if self.conditional { DefinitionKind::Conditional } else { DefinitionKind::Certain };
         let mut cursor = node.walk();
         for declarator in node.children_by_field_name("declarator", &mut cursor) {
             // A name for a pointer or an array is not a name for a number.
@@ -25,7 +25,7 @@ impl Reader<'_> {
     /// `using real = double;`
     pub(crate) fn alias(&mut self, node: Node) {
         let (Some(name), Some(ty)) = (node.child_by_field_name("name"), node.child_by_field_name("type")) else { return };
-        let place = if self.conditional { Place::Conditional } else { Place::Certain };
+        let place = if self.conditional { DefinitionKind::Conditional } else { DefinitionKind::Certain };
         // A name for a pointer or an array is not a name for a number.
         let ty = if ty.child_by_field_name("declarator").is_some() { String::new() } else { self.text(ty) };
         self.typedefs.add(self.text(name), &ty, place);
@@ -36,7 +36,7 @@ impl Reader<'_> {
         let ty = node.child_by_field_name("value").map(|value| self.text(value)).unwrap_or_default();
         // In `#ifndef NAME`, `#define NAME` the name may have another meaning.
         let is_default = node.parent().and_then(|outer| outer.child_by_field_name("name")).is_some_and(|outer| self.text(outer) == name);
-        let place = if self.conditional || is_default { Place::Conditional } else { Place::Certain };
+        let place = if self.conditional || is_default { DefinitionKind::Conditional } else { DefinitionKind::Certain };
         self.typedefs.add_macro(name, &ty, place);
     }
 
@@ -68,7 +68,7 @@ impl Reader<'_> {
         let (Some(declared), true) = (declared, qualifiers.any(|word| matches!(&*self.text(word), "const" | "constexpr"))) else { return };
         let part = |name: &str, kind: &str| declared.child_by_field_name(name).filter(|part| part.kind() == kind);
         if let (Some(name), Some(value)) = (part("declarator", "identifier"), part("value", "number_literal")) {
-            let place = if self.conditional { Place::Conditional } else { Place::Certain };
+            let place = if self.conditional { DefinitionKind::Conditional } else { DefinitionKind::Certain };
             self.typedefs.add(self.text(name), &self.text(value), place);
         }
     }

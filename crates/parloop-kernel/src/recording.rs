@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use parloop_device as dev;
-use parloop_device::{DeviceError, Kept, Stream, forked};
+use parloop_device::{DeviceError, KeepAlive, Stream, forked};
 use smallvec::SmallVec;
 
 use crate::check::{Check, Checked};
@@ -213,7 +213,7 @@ impl Replay {
     }
 
     /// What it keeps alive, in the order in which it was recorded.
-    pub fn kept(&self) -> &[Kept] {
+    pub fn kept(&self) -> &[KeepAlive] {
         self.inner.kept()
     }
 }

@@ -385,7 +385,7 @@ fn a_thousand_replays_keep_nothing_and_the_last_handle_frees_all() {
         let freed = Arc::new(AtomicUsize::new(0));
         let recording = ctx.recording().unwrap();
         let mut slots: Slots = smallvec_of(&[add.pointer_slot(x.memory(), 0).unwrap(), [1f64.to_bits(), 0], [10, 0]]);
-        let kept: Vec<parloop_device::Kept> = vec![Arc::new(x.memory().clone()), Arc::new(Counted(freed.clone()))];
+        let kept: Vec<parloop_device::KeepAlive> = vec![Arc::new(x.memory().clone()), Arc::new(Counted(freed.clone()))];
         // SAFETY: a slot of its type for each parameter, and the memory is kept.
         unsafe { add.record_over(&mut slots, parloop_kernel::Items::Line(10), kept).unwrap() };
         let replay = recording.finish().unwrap();

@@ -13,7 +13,9 @@ use crate::error::ObjectError;
 use crate::graph::{Graph, GraphPiece, references};
 use crate::path::Path;
 use crate::scalar;
-use crate::types::{ArrayType, MAX_BYTES, NULL_OFFSET, NULL_TYPEID, Place, SLOT, StructType, Type, UnionType, count_of, slots, strides_of};
+use crate::types::{
+    ArrayType, FieldPlace, MAX_BYTES, NULL_OFFSET, NULL_TYPEID, SLOT, StructType, Type, UnionType, count_of, slots, strides_of,
+};
 use crate::value::{Elements, Value};
 use crate::view::{Result, View, indices, indices_in};
 
@@ -158,7 +160,7 @@ pub(crate) struct Builder<'a> {
 }
 
 /// Objects copied together with everything that they refer to.
-pub(crate) struct Placed {
+pub(crate) struct PlacedImages {
     /// By their numbers.
     pub views: Vec<View>,
     /// Copies, by the numbers of the originals in the graph.
@@ -257,12 +259,12 @@ impl<'a> Builder<'a> {
     }
 
     /// Places all objects in a buffer and sets their references. On failure nothing is kept.
-    pub(crate) fn place(mut self, buffer: &Buffer, first: Placement) -> Result<Placed> {
+    pub(crate) fn place(mut self, buffer: &Buffer, first: Placement) -> Result<PlacedImages> {
         let spots = self.copy_graph(first)?;
         self.place_images(buffer, first, &spots)
     }
 
-    fn place_images(mut self, buffer: &Buffer, first: Placement, spots: &[CopyPosition]) -> Result<Placed> {
+    fn place_images(mut self, buffer: &Buffer, first: Placement, spots: &[CopyPosition]) -> Result<PlacedImages> {
         let mut allocations: Vec<Arc<Allocation>> = Vec::with_capacity(self.images.len());
         for (number, image) in self.images.iter().enumerate() {
             let placement = if number == 0 { first } else { Placement::Aligned };
@@ -293,7 +295,7 @@ impl<'a> Builder<'a> {
         let start = |number: usize| self.graph.member_of(number).map_or(CopyPosition { number, at: 0 }, |member| spots[member]);
         let views = self.types.iter().enumerate().map(|(number, ty)| view(start(number), ty)).collect();
         let copied = self.graph.views().zip(spots).map(|(original, spot)| view(*spot, original.ty())).collect();
-        Ok(Placed { views, copied })
+        Ok(PlacedImages { views, copied })
     }
 
     fn put(&mut self, image: &mut Image<'a>, ty: &Type, value: Value<'a>, path: &Path<'_>) -> Result<()> {
@@ -400,7 +402,7 @@ impl<'a> Builder<'a> {
         }
         let mut words: SmallVec<[(usize, usize); 8]> = SmallVec::new();
         for (index, field) in structure.dynamic_fields() {
-            if let Place::Indirect(_) = field.place {
+            if let FieldPlace::Indirect(_) = field.place {
                 words.push((index, image.word(0)));
             }
         }

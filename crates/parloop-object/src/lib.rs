@@ -51,8 +51,8 @@ pub use scalar::to_bytes as number_bytes;
 pub use sources::{ObjectOptions, class_sources};
 pub use typed::{Nullable, Object, StructObject};
 pub use types::{
-    ArrayType, Field, MAX_AXES, MAX_BYTES, NULL_OFFSET, NULL_TYPEID, Place, RefType, SLOT, StructType, Type, UnionType, scalar_name, slots,
-    strides_of,
+    ArrayType, Field, FieldPlace, MAX_AXES, MAX_BYTES, NULL_OFFSET, NULL_TYPEID, RefType, SLOT, StructType, Type, UnionType, scalar_name,
+    slots, strides_of,
 };
 pub use value::{Elements, Value};
 pub use view::{ArrayShape, View};

@@ -252,12 +252,12 @@ pub struct Field {
     /// Its type.
     pub ty: Type,
     /// Where it is.
-    pub place: Place,
+    pub place: FieldPlace,
 }
 
 /// Where a field is, from the beginning of its struct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum FieldPlace {
     /// At this offset.
     At(usize),
     /// At the offset stored in the word at this one.
@@ -280,10 +280,10 @@ impl StructType {
         let dynamic = fields.iter().filter(|(_, ty)| ty.is_dynamic()).count();
         let mut next = if dynamic > 0 { SLOT } else { 0 };
         let too_large = || TypeError::TooLarge { kind: "struct", name: name.into() };
-        let mut places = vec![Place::At(0); fields.len()];
+        let mut places = vec![FieldPlace::At(0); fields.len()];
         for (place, (_, ty)) in places.iter_mut().zip(&fields) {
             if let Some(size) = ty.size() {
-                *place = Place::At(next);
+                *place = FieldPlace::At(next);
                 next = slots(size).checked_add(next).filter(|&next| next < MAX_BYTES).ok_or_else(too_large)?;
             }
         }
@@ -293,12 +293,12 @@ impl StructType {
             if first.is_none() {
                 first = Some(place);
             } else {
-                *place = Place::Indirect(next);
+                *place = FieldPlace::Indirect(next);
                 next += SLOT;
             }
         }
         if let Some(first) = first {
-            *first = Place::At(next);
+            *first = FieldPlace::At(next);
         }
         let has_refs = fields.iter().any(|(_, ty)| ty.has_refs());
         let least_dynamic: usize =

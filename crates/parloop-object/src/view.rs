@@ -11,7 +11,7 @@ use crate::buffer::{Allocation, Buffer};
 use crate::error::ObjectError;
 use crate::path::Path;
 use crate::scalar;
-use crate::types::{ArrayType, MAX_BYTES, NULL_OFFSET, Place, SLOT, StructType, Type, count_of, strides_of};
+use crate::types::{ArrayType, FieldPlace, MAX_BYTES, NULL_OFFSET, SLOT, StructType, Type, count_of, strides_of};
 
 pub(crate) type Result<T, E = ObjectError> = std::result::Result<T, E>;
 
@@ -216,9 +216,9 @@ impl View {
         self.check_alive()?;
         let field = self.structure()?.fields.get(index).ok_or_else(|| self.wrong("a field"))?;
         match field.place {
-            Place::At(at) if !field.ty.is_dynamic() => Ok(self.part(at, &field.ty)),
-            Place::At(at) => self.dynamic_part(at, &field.ty),
-            Place::Indirect(at) => {
+            FieldPlace::At(at) if !field.ty.is_dynamic() => Ok(self.part(at, &field.ty)),
+            FieldPlace::At(at) => self.dynamic_part(at, &field.ty),
+            FieldPlace::Indirect(at) => {
                 let at = self.offset_word(at)?;
                 self.dynamic_part(at, &field.ty)
             }

@@ -21,17 +21,17 @@ use crate::ndarray::NdArray;
 use crate::number::{describe, plain_number};
 use crate::objects::argument::{Objects, object_of};
 use crate::objects::object::Object;
-use crate::owner::Seen;
+use crate::owner::ArrayExtents;
 use crate::runtime_class::Arguments;
 
 /// One borrowed argument for each parameter.
-pub type Given<'a, 'py> = SmallVec<[Option<pyo3::Borrowed<'a, 'py, PyAny>>; 20]>;
+pub type ArgumentObjects<'a, 'py> = SmallVec<[Option<pyo3::Borrowed<'a, 'py, PyAny>>; 20]>;
 
 /// What must live until a call is over.
-pub type Kept<'py> = SmallVec<[Keep<'py>; 2]>;
+pub type CallOwners<'py> = SmallVec<[CallOwner<'py>; 2]>;
 
 #[allow(dead_code)] // held for its destructor
-pub enum Keep<'py> {
+pub enum CallOwner<'py> {
     Object(Bound<'py, PyAny>),
     Text(CString),
 }
@@ -41,12 +41,12 @@ pub enum Keep<'py> {
 pub struct Call<'py> {
     pub slots: Slots,
     pub staging: Staging,
-    pub kept: Kept<'py>,
+    pub kept: CallOwners<'py>,
     pub objects: Objects,
     /// The objects inside of hybrids, with the arguments that these are.
     pub inside: SmallVec<[(usize, Bound<'py, Object>); 1]>,
     /// Arrays that were given, or that other objects offered, as they were before code of Python's ran, with the arguments that these are.
-    pub offered: SmallVec<[(usize, Seen); 1]>,
+    pub offered: SmallVec<[(usize, ArrayExtents); 1]>,
 }
 
 /// What an argument turned out to be.
@@ -75,7 +75,7 @@ fn is_plain(value: &Bound<'_, PyAny>) -> PyResult<bool> {
 
 impl Kernel {
     /// Sorts positional and named arguments into the order of the parameters.
-    pub fn sort<'a, 'py>(&self, py: Python<'py>, arguments: Arguments<'a>, given: &mut Given<'a, 'py>) -> Result<()> {
+    pub fn sort<'a, 'py>(&self, py: Python<'py>, arguments: Arguments<'a>, given: &mut ArgumentObjects<'a, 'py>) -> Result<()> {
         let count = self.names.len();
         let positional = arguments.positional();
         if positional.len() > count {
@@ -124,7 +124,7 @@ impl Kernel {
     }
 
     /// Fails when an argument was not given.
-    pub fn check_given(&self, given: &Given<'_, '_>) -> Result<()> {
+    pub fn check_given(&self, given: &ArgumentObjects<'_, '_>) -> Result<()> {
         match given.iter().position(Option::is_none) {
             None => Ok(()),
             Some(index) => Err(self.missing(index)),
@@ -138,7 +138,7 @@ impl Kernel {
     }
 
     /// Checks every argument and makes its slot.
-    pub fn fill<'py>(&self, given: &Given<'_, 'py>, call: &mut Call<'py>) -> Result<()> {
+    pub fn fill<'py>(&self, given: &ArgumentObjects<'_, 'py>, call: &mut Call<'py>) -> Result<()> {
         if self.fill_plain(given, call)? {
             return Ok(());
         }
@@ -148,7 +148,7 @@ impl Kernel {
 
     /// The slots of arguments that are looked at without running code of Python's; whether all are such.
     #[inline]
-    fn fill_plain<'py>(&self, given: &Given<'_, 'py>, call: &mut Call<'py>) -> Result<bool> {
+    fn fill_plain<'py>(&self, given: &ArgumentObjects<'_, 'py>, call: &mut Call<'py>) -> Result<bool> {
         let signature = self.inner.signature();
         for (index, value) in given.iter().enumerate() {
             let Some(value) = value else { return Err(self.missing(index)) };
@@ -167,7 +167,7 @@ impl Kernel {
 
     /// The slots of arguments of any kind. Those that run code of Python's come first: it could free objects that others were found in.
     /// Arrays that have other memory after it are an error: sizes among the arguments are those of before.
-    fn fill_any<'py>(&self, given: &Given<'_, 'py>, call: &mut Call<'py>) -> Result<()> {
+    fn fill_any<'py>(&self, given: &ArgumentObjects<'_, 'py>, call: &mut Call<'py>) -> Result<()> {
         let params = &self.inner.signature().params;
         call.slots.resize(params.len(), [0, 0]);
         let mut plain: SmallVec<[usize; 20]> = SmallVec::new();
@@ -175,7 +175,7 @@ impl Kernel {
             if let Some(value) = value
                 && NdArray::exactly(value)?.is_some()
             {
-                call.offered.push((index, Seen::of(value)?));
+                call.offered.push((index, ArrayExtents::of(value)?));
             }
         }
         for (index, value) in given.iter().enumerate() {
@@ -186,7 +186,7 @@ impl Kernel {
                 ParamType::Pointer { to, constant } => match self.other_pointer(index, to, *constant, value, call)? {
                     ParsedArgument::Slot(slot) => call.slots[index] = slot,
                     ParsedArgument::Array => {
-                        call.offered.push((index, Seen::of(value)?));
+                        call.offered.push((index, ArrayExtents::of(value)?));
                         plain.push(index);
                     }
                     ParsedArgument::Object(object) => call.inside.push((index, object)),
@@ -370,7 +370,7 @@ impl Kernel {
             // SAFETY: kept with the call, below; the bytes of a `CString` stay where they are when it is moved.
             let host = unsafe { HostBytes::new(bytes.as_ptr().cast_mut(), bytes.len(), false) };
             let slot = self.inner.host_slot(index, host, &mut call.staging)?;
-            call.kept.push(Keep::Text(text));
+            call.kept.push(CallOwner::Text(text));
             return Ok(ParsedArgument::Slot(slot));
         }
         if let Ok(bytes) = value.cast::<PyBytes>()
@@ -410,8 +410,8 @@ impl Kernel {
                     .into());
             }
         };
-        call.offered.push((index, Seen::of(&foreign.owner)?));
-        call.kept.push(Keep::Object(foreign.owner));
+        call.offered.push((index, ArrayExtents::of(&foreign.owner)?));
+        call.kept.push(CallOwner::Object(foreign.owner));
         Ok(ParsedArgument::Slot(slot))
     }
 }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use parloop_device::DType;
 use parloop_kernel as ker;
-use parloop_kernel::{Items, Kept, ParamType, Pointee, Scalar, Slots, Staging};
+use parloop_kernel::{Items, KeepAlive, ParamType, Pointee, Scalar, Slots, Staging};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyTuple, PyType};
 
-use crate::argument::{Call, Given, Keep};
+use crate::argument::{ArgumentObjects, Call, CallOwner};
 use crate::array::Array;
 use crate::error::Result;
 use crate::grid::{GridRule, grid_of};
@@ -86,7 +86,7 @@ impl Kernel {
 
     fn call_at_once(&self, py: Python<'_>, arguments: Arguments<'_>) -> Result<Py<PyAny>> {
         // Made here and lent on: moving them about would cost a tenth of the call.
-        let mut given = Given::new();
+        let mut given = ArgumentObjects::new();
         let mut call = Call::default();
         self.sort(py, arguments, &mut given)?;
         // Functions of Python's come first: they may move the memory that arguments are in.
@@ -106,7 +106,7 @@ impl Kernel {
     /// The call with these arguments, checked and kept for later.
     fn bound(slf: &Bound<'_, Kernel>, arguments: Arguments<'_>) -> Result<BoundCall> {
         let (this, py) = (slf.get(), slf.py());
-        let (mut given, mut call) = (Given::new(), Call::default());
+        let (mut given, mut call) = (ArgumentObjects::new(), Call::default());
         this.sort(py, arguments, &mut given)?;
         // Functions of Python's come first: they may move the memory that arguments are in.
         this.check_given(&given)?;
@@ -149,8 +149,8 @@ impl Kernel {
         let objects = given.iter().flatten().map(|value| Bound::clone(value).unbind()).collect();
         for keep in call.kept {
             match keep {
-                Keep::Object(object) => held.owners.push(object.unbind()),
-                Keep::Text(text) => held.texts.push(text),
+                CallOwner::Object(object) => held.owners.push(object.unbind()),
+                CallOwner::Text(text) => held.texts.push(text),
             }
         }
         Ok(BoundCall { kernel: slf.clone().unbind(), slots: call.slots, items, watched: Arc::new(watched), _objects: objects, _held: held })
@@ -304,7 +304,7 @@ impl BoundCall {
     fn record(self: Arc<Self>, py: Python<'_>) -> Result<()> {
         self.watched.check(py, Kind::Bound)?;
         let kernel = &self.kernel.get().inner;
-        let kept: Vec<Kept> = vec![self.watched.clone(), self.clone()];
+        let kept: Vec<KeepAlive> = vec![self.watched.clone(), self.clone()];
         let mut slots = self.slots.clone();
         // SAFETY: the slots were checked when they were made; the call keeps what owns the memory in them, and what could change where
         // it is, is looked at before each replay.

@@ -5,14 +5,14 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::argument::Given;
+use crate::argument::ArgumentObjects;
 use crate::error::Result;
 use crate::grid::GridRule;
 use crate::kernel::Kernel;
 
 impl Kernel {
     /// How many items a call has whose grid Python decides; `None` leaves it to the kernel.
-    pub fn items<'py>(&self, py: Python<'py>, given: &Given<'_, 'py>) -> Result<Option<Items>> {
+    pub fn items<'py>(&self, py: Python<'py>, given: &ArgumentObjects<'_, 'py>) -> Result<Option<Items>> {
         let value_of = |index: usize| given[index].map(|value| value.to_owned());
         match &self.rule {
             GridRule::Own => Ok(None),

@@ -19,19 +19,19 @@ const LONGEST_CHAIN: usize = 64;
 /// Before memory that was taken earlier is used, its user checks whether it is still valid. A change by another thread while a kernel runs
 /// cannot be detected.
 #[derive(Default)]
-pub struct Seen {
-    arrays: SmallVec<[SeenArray; 1]>,
+pub struct ArrayExtents {
+    arrays: SmallVec<[ArrayExtent; 1]>,
 }
 
-struct SeenArray {
+struct ArrayExtent {
     array: Py<PyAny>,
     /// Where it was, and how many bytes.
     extent: (usize, usize),
 }
 
-impl Seen {
+impl ArrayExtents {
     /// The memory of an object, as far as it is NumPy's.
-    pub fn of(object: &Bound<'_, PyAny>) -> PyResult<Seen> {
+    pub fn of(object: &Bound<'_, PyAny>) -> PyResult<ArrayExtents> {
         let mut arrays = SmallVec::new();
         let mut next = Some(object.clone());
         while let Some(object) = next.take()
@@ -43,9 +43,9 @@ impl Seen {
             }
             let extent = array.extent()?;
             next = array.base();
-            arrays.push(SeenArray { array: object.unbind(), extent });
+            arrays.push(ArrayExtent { array: object.unbind(), extent });
         }
-        Ok(Seen { arrays })
+        Ok(ArrayExtents { arrays })
     }
 
     /// Whether the arrays have the memory that they had.
@@ -75,7 +75,7 @@ impl Seen {
 /// An object that owns memory, which it keeps as long as this lives.
 pub struct Owner {
     object: Py<PyAny>,
-    seen: Seen,
+    seen: ArrayExtents,
     /// NumPy resizes no array to which there is a weak reference, not even with `refcheck=False`.
     _references: Vec<Py<PyWeakrefReference>>,
 }
@@ -83,19 +83,19 @@ pub struct Owner {
 impl Owner {
     /// An object that keeps its memory by itself.
     pub fn steady(object: Py<PyAny>) -> Owner {
-        Owner { object, seen: Seen::default(), _references: Vec::new() }
+        Owner { object, seen: ArrayExtents::default(), _references: Vec::new() }
     }
 
     /// An object that may be a NumPy array, or a view of one.
     pub fn of(object: &Bound<'_, PyAny>) -> PyResult<Owner> {
-        let (py, seen) = (object.py(), Seen::of(object)?);
-        let reference = |seen: &SeenArray| Ok::<_, PyErr>(PyWeakrefReference::new(seen.array.bind(py))?.unbind());
+        let (py, seen) = (object.py(), ArrayExtents::of(object)?);
+        let reference = |seen: &ArrayExtent| Ok::<_, PyErr>(PyWeakrefReference::new(seen.array.bind(py))?.unbind());
         let references = seen.arrays.iter().map(reference).collect::<PyResult<_>>()?;
         Ok(Owner { object: object.clone().unbind(), seen, _references: references })
     }
 
     /// The memory, as it was when this was made.
-    pub fn seen(&self) -> &Seen {
+    pub fn seen(&self) -> &ArrayExtents {
         &self.seen
     }
 }

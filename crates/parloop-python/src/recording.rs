@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::exceptions::Exception;
 use crate::memory::Memory;
-use crate::owner::{Owner, Seen};
+use crate::owner::{ArrayExtents, Owner};
 use crate::released::released;
 
 /// What the kept arguments of a call must still be when it is repeated.
@@ -27,7 +27,7 @@ pub struct Watched {
 /// A NumPy array as it was when the call was made.
 struct WatchedArray {
     name: String,
-    seen: Seen,
+    seen: ArrayExtents,
 }
 
 /// How a call was kept.
@@ -46,19 +46,19 @@ impl Watched {
         if let Ok(memory) = value.cast::<Memory>() {
             return self.add_owner(name, value.py(), memory.get().owner.as_deref());
         }
-        self.add_seen(name, Seen::of(value)?);
+        self.add_seen(name, ArrayExtents::of(value)?);
         Ok(())
     }
 
     fn add_owner(&mut self, name: &str, py: Python<'_>, owner: Option<&Owner>) -> PyResult<()> {
         if let Some(owner) = owner {
-            self.add_seen(name, Seen::of(owner.bind(py))?);
+            self.add_seen(name, ArrayExtents::of(owner.bind(py))?);
         }
         Ok(())
     }
 
     /// Adds memory as it was seen.
-    pub fn add_seen(&mut self, name: &str, seen: Seen) {
+    pub fn add_seen(&mut self, name: &str, seen: ArrayExtents) {
         if !seen.is_empty() {
             self.arrays.push(WatchedArray { name: name.to_owned(), seen });
         }
@@ -88,19 +88,19 @@ impl Watched {
 }
 
 /// Whether what a replay keeps may have other memory when it is repeated.
-fn is_looked_at(kept: &ker::Kept) -> bool {
+fn is_looked_at(kept: &ker::KeepAlive) -> bool {
     kept.downcast_ref::<Watched>().is_some_and(|watched| !watched.is_empty())
         || owner_in(kept).is_some_and(|owner| !owner.seen().is_empty())
         || kept.downcast_ref::<mesh::Storage>().is_some()
 }
 
 /// The owner of memory that a copy, a fill or a launch uses.
-fn owner_in(kept: &ker::Kept) -> Option<&Owner> {
+fn owner_in(kept: &ker::KeepAlive) -> Option<&Owner> {
     let of_array = || kept.downcast_ref::<Array>().and_then(|array| array.owner.as_deref());
     kept.downcast_ref::<Owner>().or_else(of_array)
 }
 
-fn check_kept(py: Python<'_>, kept: &ker::Kept) -> Result<()> {
+fn check_kept(py: Python<'_>, kept: &ker::KeepAlive) -> Result<()> {
     if let Some(watched) = kept.downcast_ref::<Watched>() {
         return watched.check(py, Kind::Recorded);
     }
@@ -140,7 +140,7 @@ enum State {
 
 struct Finished {
     replay: ker::Replay,
-    watched: Vec<ker::Kept>,
+    watched: Vec<ker::KeepAlive>,
 }
 
 impl Recording {

@@ -8,7 +8,7 @@ use super::{Incidence, PlanError, threads};
 /// Elements among which patches are grown by one thread; it does not depend on the number of threads, so that the order does not either.
 const STRETCH: usize = 1 << 16;
 
-/// A target that more elements touch says nothing about who is near whom, and would be gone through again for each of them.
+/// Targets that more elements touch are skipped: they do not tell which elements are close, and looking through them takes quadratic time.
 const MOST_NEIGHBOURS: usize = 256;
 
 /// The elements of a loop, such that each `size` of them that follow one another are a patch of the mesh: few targets lie at its border.

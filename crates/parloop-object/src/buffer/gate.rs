@@ -12,26 +12,26 @@ const SHUT: u8 = 2;
 pub(super) struct Gate(AtomicU8);
 
 /// The gate is passed, or shut, as long as this lives.
-pub(super) struct Taken<'a>(&'a AtomicU8);
+pub(super) struct GatePass<'a>(&'a AtomicU8);
 
 impl Gate {
     /// Lets one thread pass; `None` while another passes or the gate is shut. Never waits.
     #[inline]
-    pub(super) fn pass(&self) -> Option<Taken<'_>> {
-        self.0.compare_exchange(FREE, PASSING, Ordering::Acquire, Ordering::Relaxed).ok().map(|_| Taken(&self.0))
+    pub(super) fn pass(&self) -> Option<GatePass<'_>> {
+        self.0.compare_exchange(FREE, PASSING, Ordering::Acquire, Ordering::Relaxed).ok().map(|_| GatePass(&self.0))
     }
 
     /// Waits for the thread inside, which takes a few instructions, and keeps others out until the result is dropped. The caller holds the
     /// lock of the buffer.
-    pub(super) fn shut(&self) -> Taken<'_> {
+    pub(super) fn shut(&self) -> GatePass<'_> {
         while self.0.compare_exchange_weak(FREE, SHUT, Ordering::Acquire, Ordering::Relaxed).is_err() {
             std::thread::yield_now();
         }
-        Taken(&self.0)
+        GatePass(&self.0)
     }
 }
 
-impl Drop for Taken<'_> {
+impl Drop for GatePass<'_> {
     #[inline]
     fn drop(&mut self) {
         self.0.store(FREE, Ordering::Release);

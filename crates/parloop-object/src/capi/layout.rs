@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::error::TypeError;
-use crate::types::{ArrayType, Place, SLOT, StructType, Type};
+use crate::types::{ArrayType, FieldPlace, SLOT, StructType, Type};
 
 /// The classes and all that they are made of, each once, those inside others first. Scalars and strings are not classes, and
 /// references are only where they are asked for: their functions are those of what they refer to.
@@ -107,8 +107,8 @@ fn struct_rows(ty: &StructType) -> Vec<(String, String)> {
     for field in &ty.fields {
         let part = format!("{:width$}  {}", field.name, field.ty.name());
         match field.place {
-            Place::At(offset) => rows.push((offset, offset.to_string(), part)),
-            Place::Indirect(offset) => {
+            FieldPlace::At(offset) => rows.push((offset, offset.to_string(), part)),
+            FieldPlace::Indirect(offset) => {
                 last += 1;
                 rows.push((offset, offset.to_string(), format!("(where {} begins)", field.name)));
                 rows.push((last, format!("[{offset}]"), part));

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::types::{ArrayType, Place, StructType, Type};
+use crate::types::{ArrayType, FieldPlace, StructType, Type};
 
 /// A class has functions for at most so many paths; types that share parts have more than can be written down.
 pub(super) const MAX_PATHS: usize = 10_000;
@@ -167,7 +167,7 @@ fn followed(mut ty: Type) -> Type {
 }
 
 /// Where a field is.
-pub(super) fn place_of(ty: &StructType, field: usize) -> Place {
+pub(super) fn place_of(ty: &StructType, field: usize) -> FieldPlace {
     ty.fields[field].place
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use crate::types::{ArrayType, Place, SLOT, Type};
+use crate::types::{ArrayType, FieldPlace, SLOT, Type};
 
 use super::path::{Path, PathSegment, extend_place, place_of};
 
@@ -81,8 +81,8 @@ impl<'a> Walk<'a> {
         for step in &path.steps {
             match step {
                 PathSegment::Field(ty, field) => match place_of(ty, *field) {
-                    Place::At(offset) => self.bytes += offset,
-                    Place::Indirect(offset) => self.hop(offset, ""),
+                    FieldPlace::At(offset) => self.bytes += offset,
+                    FieldPlace::Indirect(offset) => self.hop(offset, ""),
                 },
                 PathSegment::Item(array) => self.item(array, index, &place),
                 PathSegment::Follow => self.follow(&place),

@@ -18,9 +18,9 @@ use pyo3::{Borrowed, ffi};
 use smallvec::SmallVec;
 
 use super::compiled::{Compiled, lock, with_types};
-use super::given::{Taken, Value, make_output, result_of, shape_of, take, type_given};
+use super::given::{ArgumentValues, Value, make_output, result_of, shape_of, take, type_given};
 use super::program::LoopProgram;
-use super::repeat::{Known, LastCall, Repeat};
+use super::repeat::{LastCall, PreparedCall, Repeat};
 use super::{doubts, launch};
 use crate::context::Context;
 use crate::error::Result;
@@ -65,7 +65,7 @@ unsafe extern "C" fn new_program(of: *mut ffi::PyTypeObject, args: *mut ffi::PyO
 
 /// How results are wanted.
 #[derive(Clone, Copy)]
-struct Wanted {
+struct ResultForm {
     as_host: bool,
     by_name: bool,
 }
@@ -83,7 +83,7 @@ fn call<'py>(slf: &Bound<'py, LoopProgram>, arguments: Arguments<'_>) -> Result<
     if let Some(known) = last
         && let Some(values) = known.again(slf.py(), arguments)?
     {
-        return finish(slf, known, values, Wanted { as_host: true, by_name: false });
+        return finish(slf, known, values, ResultForm { as_host: true, by_name: false });
     }
     call_anew(slf, arguments)
 }
@@ -114,7 +114,7 @@ fn call_anew<'py>(slf: &Bound<'py, LoopProgram>, arguments: Arguments<'_>) -> Re
     }
     let context = Context::of(first.as_deref(), py)?.inner;
 
-    let mut values: Taken<'py> = kernel.arguments.iter().map(|_| Value::Missing).collect();
+    let mut values: ArgumentValues<'py> = kernel.arguments.iter().map(|_| Value::Missing).collect();
     let mut places: SmallVec<[usize; 8]> = SmallVec::new();
     let mut checked = None;
     for (name, value) in &said.values {
@@ -139,7 +139,7 @@ fn call_anew<'py>(slf: &Bound<'py, LoopProgram>, arguments: Arguments<'_>) -> Re
     };
     let known = complete(py, compiled, repeat, &mut values)?;
     let as_host = said.out_host.unwrap_or(any_host) || context.device().kind() == DeviceKind::Cpu;
-    finish(slf, Arc::new(known), values, Wanted { as_host, by_name: said.by_name })
+    finish(slf, Arc::new(known), values, ResultForm { as_host, by_name: said.by_name })
 }
 
 /// What is called, and how.
@@ -215,7 +215,12 @@ fn unknown(kernel: &LoopKernel, name: &str) -> LoopError {
 }
 
 /// Finds the sizes, and makes the outputs that are not given.
-fn complete<'py>(py: Python<'py>, compiled: Arc<Compiled>, mut repeat: Option<Repeat>, values: &mut Taken<'py>) -> Result<Known> {
+fn complete<'py>(
+    py: Python<'py>,
+    compiled: Arc<Compiled>,
+    mut repeat: Option<Repeat>,
+    values: &mut ArgumentValues<'py>,
+) -> Result<PreparedCall> {
     let plan = compiled.executable().plan();
     let mut given =
         values.iter().zip(plan.args()).map(|(value, arg)| shape_of(value, arg)).collect::<Result<SmallVec<[GivenArgument; 8]>>>()?;
@@ -237,11 +242,16 @@ fn complete<'py>(py: Python<'py>, compiled: Arc<Compiled>, mut repeat: Option<Re
         sizes = plan.resolve(&given).map_err(LoopError::from)?;
     }
     let executable = py.detach(|| compiled.executable().for_call(&sizes, &given))?;
-    Ok(Known { compiled, executable, given, sizes, repeat, work: OnceLock::new() })
+    Ok(PreparedCall { compiled, executable, given, sizes, repeat, work: OnceLock::new() })
 }
 
 /// Launches, and puts together what the call returns.
-fn finish<'py>(slf: &Bound<'py, LoopProgram>, known: Arc<Known>, values: Taken<'py>, wanted: Wanted) -> Result<Bound<'py, PyAny>> {
+fn finish<'py>(
+    slf: &Bound<'py, LoopProgram>,
+    known: Arc<PreparedCall>,
+    values: ArgumentValues<'py>,
+    wanted: ResultForm,
+) -> Result<Bound<'py, PyAny>> {
     let py = slf.py();
     let compiled = &known.compiled;
     let context = compiled.context();

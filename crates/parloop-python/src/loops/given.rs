@@ -34,7 +34,7 @@ pub enum Value<'py> {
 }
 
 /// What was given for each argument of a kernel.
-pub type Taken<'py> = SmallVec<[Value<'py>; 8]>;
+pub type ArgumentValues<'py> = SmallVec<[Value<'py>; 8]>;
 
 /// Sorts what was given into numbers and arrays that the device can use.
 pub fn take<'py>(context: &ker::Context, kernel: &LoopKernel, index: usize, value: Bound<'py, PyAny>) -> Result<Value<'py>> {

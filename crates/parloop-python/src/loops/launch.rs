@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use parloop_device::{DType, DeviceKind, Memory};
-use parloop_kernel::{Items, Kept, Scalar, Slot, Slots, encode};
+use parloop_kernel::{Items, KeepAlive, Scalar, Slot, Slots, encode};
 use parloop_loop::error::LoopError;
 use parloop_loop::run::{Executable, Feed, GivenArgument, PlannedKind, ReadyLaunch, RunError, Values};
 use parloop_object::{Buffer, Hold};
@@ -56,7 +56,7 @@ fn check_apart(
     executable: &Executable,
     given: &[GivenArgument],
     arguments: &[Slot],
-    placed: &[Placed],
+    placed: &[ObjectArgument],
     staged: &[Staged],
 ) -> std::result::Result<(), LoopError> {
     let mut given = Cow::Borrowed(given);
@@ -97,10 +97,10 @@ fn staged_arrays(values: &[Value<'_>]) -> Result<SmallVec<[Staged; 1]>> {
 }
 
 /// An argument that is an object: which, its buffer, where it begins there, and its bytes.
-type Placed = (usize, Buffer, u64, u64);
+type ObjectArgument = (usize, Buffer, u64, u64);
 
 /// The arguments that are objects.
-fn placed_objects(executable: &Executable, values: &[Value<'_>]) -> Result<SmallVec<[Placed; 2]>> {
+fn placed_objects(executable: &Executable, values: &[Value<'_>]) -> Result<SmallVec<[ObjectArgument; 2]>> {
     let mut placed = SmallVec::new();
     for (index, value) in values.iter().enumerate() {
         let Value::Object(object, _) = value else { continue };
@@ -125,9 +125,9 @@ fn parts_of_buffers(values: &[Value<'_>]) -> SmallVec<[(usize, Buffer, Memory, u
 
 /// Puts the addresses of objects into their slots and keeps their memory there. No code of Python may run until they are let go: it could
 /// grow the buffers, which waits for them.
-fn hold_objects(executable: &Executable, placed: &[Placed], slots: &mut [Slot]) -> SmallVec<[Hold; 2]> {
+fn hold_objects(executable: &Executable, placed: &[ObjectArgument], slots: &mut [Slot]) -> SmallVec<[Hold; 2]> {
     let context = executable.context();
-    let hold = |(index, buffer, offset, _): &Placed| {
+    let hold = |(index, buffer, offset, _): &ObjectArgument| {
         if context.stream().is_foreign() {
             buffer.note_foreign_use();
         }
@@ -147,13 +147,13 @@ struct Passed<'a> {
     sizes: &'a Values,
     temporaries: &'a [Memory],
     /// What a replay keeps, where the call is recorded.
-    kept: Option<Vec<Kept>>,
+    kept: Option<Vec<KeepAlive>>,
 }
 
 /// What a recorded call keeps: arrays with what owns them, and temporaries.
-fn keep(py: Python<'_>, executable: &Executable, values: &[Value<'_>], temporaries: &[Memory]) -> Result<Vec<Kept>> {
+fn keep(py: Python<'_>, executable: &Executable, values: &[Value<'_>], temporaries: &[Memory]) -> Result<Vec<KeepAlive>> {
     let mut watched = Watched::default();
-    let mut kept: Vec<Kept> = vec![Arc::new(temporaries.to_vec())];
+    let mut kept: Vec<KeepAlive> = vec![Arc::new(temporaries.to_vec())];
     for (value, arg) in values.iter().zip(executable.plan().args()) {
         match value {
             Value::Host(array) => watched.add_array(arg.name.as_str(), array)?,

@@ -13,7 +13,7 @@ use pyo3::{Borrowed, ffi};
 use smallvec::SmallVec;
 
 use super::compiled::Compiled;
-use super::given::{Taken, Value};
+use super::given::{ArgumentValues, Value};
 use crate::context::{Context, current_context};
 use crate::error::Result;
 use crate::ndarray::NdArray;
@@ -21,7 +21,7 @@ use crate::numpy_api;
 use crate::runtime_class::Arguments;
 
 /// A call of which everything is known but the memory.
-pub struct Known {
+pub struct PreparedCall {
     pub compiled: Arc<Compiled>,
     /// What is launched: wider indices than usual where sizes need them.
     pub executable: Executable,
@@ -36,7 +36,7 @@ pub struct Known {
 
 /// What is kept of the last call, for the next one and for a report.
 pub struct LastCall {
-    pub known: Arc<Known>,
+    pub known: Arc<PreparedCall>,
     /// On a CPU, which is done when the call is.
     pub took: std::time::Duration,
     /// On other devices: before and behind the launches.
@@ -55,7 +55,7 @@ pub struct Repeat {
 /// What a value must be to mean the same.
 #[derive(Clone, Copy)]
 enum Like {
-    /// An array as in [`Known::given`].
+    /// An array as in [`PreparedCall::given`].
     Array,
     /// That very integer: sizes can depend on it.
     Integer(i64),
@@ -66,7 +66,7 @@ enum Like {
 impl Repeat {
     /// How to recognise a call with these values for the arguments in `places`; `None` where one of them is not a plain number or array of the
     /// host.
-    pub fn of(py: Python<'_>, arguments: Arguments<'_>, places: SmallVec<[usize; 8]>, values: &Taken<'_>) -> Option<Repeat> {
+    pub fn of(py: Python<'_>, arguments: Arguments<'_>, places: SmallVec<[usize; 8]>, values: &ArgumentValues<'_>) -> Option<Repeat> {
         let like = |place: usize| match &values[place] {
             Value::Host(object) => NdArray::exactly(object).ok()?.map(|_| Like::Array),
             Value::Number(Scalar::Int(value)) => i64::try_from(*value).ok().map(Like::Integer),
@@ -99,14 +99,14 @@ impl Repeat {
     }
 }
 
-impl Known {
+impl PreparedCall {
     /// The values of a call that is like this one; `None` where it is another.
-    pub fn again<'py>(&self, py: Python<'py>, arguments: Arguments<'_>) -> Result<Option<Taken<'py>>> {
+    pub fn again<'py>(&self, py: Python<'py>, arguments: Arguments<'_>) -> Result<Option<ArgumentValues<'py>>> {
         let Some(repeat) = &self.repeat else { return Ok(None) };
         if !repeat.has_names(py, arguments) || !self.is_for(py, arguments)? {
             return Ok(None);
         }
-        let mut values: Taken<'py> = self.given.iter().map(|_| Value::Missing).collect();
+        let mut values: ArgumentValues<'py> = self.given.iter().map(|_| Value::Missing).collect();
         for (&(place, like), &value) in repeat.places.iter().zip(arguments.named_values()) {
             // SAFETY: the arguments of a call live until it is over.
             let value: Borrowed<'_, 'py, PyAny> = unsafe { Borrowed::from_ptr(py, value) };

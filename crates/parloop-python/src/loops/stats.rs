@@ -14,7 +14,7 @@ use pyo3::types::PyDict;
 
 use super::compiled::{lock, with_types};
 use super::program::LoopProgram;
-use super::repeat::Known;
+use super::repeat::PreparedCall;
 use crate::error::Result;
 use crate::ndarray::numpy_dtype;
 
@@ -203,7 +203,7 @@ impl LoopProgram {
 
 impl LoopProgram {
     /// The sizes of a call, and the program with the types it was called with.
-    fn as_called<'py>(&self, py: Python<'py>, known: &Known) -> Result<(BTreeMap<String, i64>, Bound<'py, LoopProgram>)> {
+    fn as_called<'py>(&self, py: Python<'py>, known: &PreparedCall) -> Result<(BTreeMap<String, i64>, Bound<'py, LoopProgram>)> {
         let compiled = &known.compiled;
         let sizes = compiled.executable().plan().sizes(&known.sizes).map(|(name, value)| (name.to_string(), value)).collect();
         let kernel = self.inner.kernel(compiled.entry());
@@ -214,7 +214,7 @@ impl LoopProgram {
     }
 
     /// What a call does, counted once for each kind of call; nothing where it cannot be counted.
-    pub fn work(&self, py: Python<'_>, known: &Known) -> Result<CallWork> {
+    pub fn work(&self, py: Python<'_>, known: &PreparedCall) -> Result<CallWork> {
         static COUNTS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         if let Some(work) = known.work.get() {
             return Ok(*work);

@@ -20,24 +20,24 @@ use crate::error::{Error, Result};
 use crate::exceptions::Exception;
 use crate::ndarray::NdArray;
 use crate::number::describe;
-use crate::owner::Seen;
+use crate::owner::ArrayExtents;
 
 /// Objects whose memory values borrow. They must be kept until the values are used up.
 #[derive(Default)]
-pub struct Keep<'py> {
+pub struct BorrowedOwners<'py> {
     objects: Vec<Bound<'py, PyAny>>,
     /// Memory of NumPy's that values borrow, as it was.
-    lent: Vec<Seen>,
+    lent: Vec<ArrayExtents>,
 }
 
-impl<'py> Keep<'py> {
+impl<'py> BorrowedOwners<'py> {
     pub fn push(&mut self, object: Bound<'py, PyAny>) {
         self.objects.push(object);
     }
 
     /// Keeps an array whose memory a value borrows.
     fn lend(&mut self, array: &Bound<'py, PyAny>) -> PyResult<()> {
-        self.lent.push(Seen::of(array)?);
+        self.lent.push(ArrayExtents::of(array)?);
         Ok(())
     }
 
@@ -63,7 +63,7 @@ fn undressed<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 }
 
 /// What `object` means for `ty`. The values borrow from objects in `keep`.
-pub fn value_of<'a, 'py>(ty: &ObjectType, object: &Bound<'py, PyAny>, keep: &mut Keep<'py>) -> Result<Value<'a>> {
+pub fn value_of<'a, 'py>(ty: &ObjectType, object: &Bound<'py, PyAny>, keep: &mut BorrowedOwners<'py>) -> Result<Value<'a>> {
     match &ty.ty {
         obj::Type::Scalar(_) => match ty.number(object)? {
             Some(value) => Ok(Value::Scalar(value)),
@@ -103,7 +103,7 @@ fn text_of<'a>(ty: &ObjectType, object: &Bound<'_, PyAny>) -> Result<Value<'a>> 
     Err(misfit(ty, object))
 }
 
-fn struct_of<'a, 'py>(ty: &ObjectType, object: &Bound<'py, PyAny>, keep: &mut Keep<'py>) -> Result<Value<'a>> {
+fn struct_of<'a, 'py>(ty: &ObjectType, object: &Bound<'py, PyAny>, keep: &mut BorrowedOwners<'py>) -> Result<Value<'a>> {
     let object = undressed(object)?;
     if let Ok(object) = object.cast::<Object>() {
         return Ok(Value::Object(object.get().body()?.view.clone()));
@@ -121,7 +121,7 @@ fn struct_of<'a, 'py>(ty: &ObjectType, object: &Bound<'py, PyAny>, keep: &mut Ke
 }
 
 /// Fields by name, with defaults for those left out.
-pub fn fields_of<'a, 'py>(ty: &ObjectType, dict: &Bound<'py, PyDict>, keep: &mut Keep<'py>) -> Result<Value<'a>> {
+pub fn fields_of<'a, 'py>(ty: &ObjectType, dict: &Bound<'py, PyDict>, keep: &mut BorrowedOwners<'py>) -> Result<Value<'a>> {
     fields_and_more(ty, dict, keep, |_, _| Ok(false))
 }
 
@@ -129,7 +129,7 @@ pub fn fields_of<'a, 'py>(ty: &ObjectType, dict: &Bound<'py, PyDict>, keep: &mut
 pub fn fields_and_more<'a, 'py>(
     ty: &ObjectType,
     dict: &Bound<'py, PyDict>,
-    keep: &mut Keep<'py>,
+    keep: &mut BorrowedOwners<'py>,
     mut more: impl FnMut(&Bound<'py, PyAny>, &Bound<'py, PyAny>) -> Result<bool>,
 ) -> Result<Value<'a>> {
     let parts = ty.fields();
@@ -168,7 +168,7 @@ pub fn plain_fields<'py>(
         };
         expected = index + 1;
         let field = &structure.fields[index];
-        let (Some(dtype), obj::Place::At(at)) = (field.ty.scalar(), field.place) else { return Err(misfit(ty, &value)) };
+        let (Some(dtype), obj::FieldPlace::At(at)) = (field.ty.scalar(), field.place) else { return Err(misfit(ty, &value)) };
         let part = parts[index].ty.get();
         let number = within(ty, index, part.number(&value).and_then(|number| number.ok_or_else(|| misfit(part, &value))))?;
         let number = obj::number_bytes(number, dtype).map_err(|_| {
@@ -214,7 +214,7 @@ pub fn position_by_text(ty: &ObjectType, name: &Bound<'_, PyAny>) -> Result<usiz
     Ok(found.ok_or_else(unknown)?.0)
 }
 
-fn positional_fields<'a, 'py>(ty: &ObjectType, tuple: &Bound<'py, PyTuple>, keep: &mut Keep<'py>) -> Result<Value<'a>> {
+fn positional_fields<'a, 'py>(ty: &ObjectType, tuple: &Bound<'py, PyTuple>, keep: &mut BorrowedOwners<'py>) -> Result<Value<'a>> {
     let parts = ty.fields();
     if tuple.len() > parts.len() {
         let reason = format!("{} has {} fields, but {} values were given", ty.ty, parts.len(), tuple.len());
@@ -228,7 +228,12 @@ fn positional_fields<'a, 'py>(ty: &ObjectType, tuple: &Bound<'py, PyTuple>, keep
     Ok(Value::Fields(fields))
 }
 
-fn add_defaults<'a, 'py>(ty: &ObjectType, fields: &mut Vec<(usize, Value<'a>)>, keep: &mut Keep<'py>, py: Python<'py>) -> Result<()> {
+fn add_defaults<'a, 'py>(
+    ty: &ObjectType,
+    fields: &mut Vec<(usize, Value<'a>)>,
+    keep: &mut BorrowedOwners<'py>,
+    py: Python<'py>,
+) -> Result<()> {
     for (index, part) in ty.fields().iter().enumerate() {
         if fields.iter().any(|(given, _)| *given == index) {
             continue;
@@ -250,7 +255,7 @@ fn add_defaults<'a, 'py>(ty: &ObjectType, fields: &mut Vec<(usize, Value<'a>)>, 
 }
 
 /// What an object of the type gets when nothing at all is given for it.
-pub fn default_of<'a, 'py>(ty: &ObjectType, keep: &mut Keep<'py>, py: Python<'py>) -> Result<Value<'a>> {
+pub fn default_of<'a, 'py>(ty: &ObjectType, keep: &mut BorrowedOwners<'py>, py: Python<'py>) -> Result<Value<'a>> {
     if !ty.has_defaults {
         return Ok(Value::Default);
     }
@@ -264,13 +269,18 @@ pub fn default_of<'a, 'py>(ty: &ObjectType, keep: &mut Keep<'py>, py: Python<'py
     }
 }
 
-fn default_items<'a, 'py>(item: &ObjectType, shape: Shape, keep: &mut Keep<'py>, py: Python<'py>) -> Result<Value<'a>> {
+fn default_items<'a, 'py>(item: &ObjectType, shape: Shape, keep: &mut BorrowedOwners<'py>, py: Python<'py>) -> Result<Value<'a>> {
     let count = shape.iter().product();
     let items: Result<Vec<_>> = (0..count).map(|_| default_of(item, keep, py)).collect();
     Ok(Value::Items { shape, items: items? })
 }
 
-fn member_of<'a, 'py>(ty: &ObjectType, union: &obj::UnionType, object: &Bound<'py, PyAny>, keep: &mut Keep<'py>) -> Result<Value<'a>> {
+fn member_of<'a, 'py>(
+    ty: &ObjectType,
+    union: &obj::UnionType,
+    object: &Bound<'py, PyAny>,
+    keep: &mut BorrowedOwners<'py>,
+) -> Result<Value<'a>> {
     if object.is_none() {
         return Ok(Value::Null);
     }
@@ -300,7 +310,12 @@ fn member_of<'a, 'py>(ty: &ObjectType, union: &obj::UnionType, object: &Bound<'p
     }
 }
 
-fn array_of<'a, 'py>(ty: &ObjectType, array: &obj::ArrayType, object: &Bound<'py, PyAny>, keep: &mut Keep<'py>) -> Result<Value<'a>> {
+fn array_of<'a, 'py>(
+    ty: &ObjectType,
+    array: &obj::ArrayType,
+    object: &Bound<'py, PyAny>,
+    keep: &mut BorrowedOwners<'py>,
+) -> Result<Value<'a>> {
     let Parts::Item(item) = &ty.parts else { return Err(misfit(ty, object)) };
     let item = item.get();
     if object.is_none() {
@@ -404,7 +419,7 @@ fn of_shape<'a, 'py>(
     item: &ObjectType,
     array: &obj::ArrayType,
     dims: Shape,
-    keep: &mut Keep<'py>,
+    keep: &mut BorrowedOwners<'py>,
     py: Python<'py>,
 ) -> Result<Value<'a>> {
     // One number is enough where the type leaves one dimension open, and is checked where it leaves none.
@@ -426,7 +441,7 @@ fn from_numpy<'a, 'py>(
     item: &ObjectType,
     found: NdArray<'_, 'py>,
     object: &Bound<'py, PyAny>,
-    keep: &mut Keep<'py>,
+    keep: &mut BorrowedOwners<'py>,
 ) -> Result<Value<'a>> {
     let shape: Shape = found.shape().iter().map(|&dim| dim as usize).collect();
     if let (Some(dtype), Some(_)) = (found.dtype(), item.ty.scalar()) {
@@ -471,7 +486,12 @@ fn native_numbers<'py>(object: &Bound<'py, PyAny>) -> Result<Option<Bound<'py, P
     Ok(Some(object.call_method1("astype", (native,))?))
 }
 
-fn array_of_native<'a, 'py>(ty: &ObjectType, item: &ObjectType, object: &Bound<'py, PyAny>, keep: &mut Keep<'py>) -> Result<Value<'a>> {
+fn array_of_native<'a, 'py>(
+    ty: &ObjectType,
+    item: &ObjectType,
+    object: &Bound<'py, PyAny>,
+    keep: &mut BorrowedOwners<'py>,
+) -> Result<Value<'a>> {
     match NdArray::of(object)? {
         Some(found) if found.dtype().is_some() => from_numpy(ty, item, found, object, keep),
         _ => Err(misfit(ty, object)),
@@ -553,7 +573,7 @@ fn nested<'a, 'py>(
     axes: usize,
     shape: &mut Shape,
     items: &mut Vec<Value<'a>>,
-    keep: &mut Keep<'py>,
+    keep: &mut BorrowedOwners<'py>,
 ) -> Result<()> {
     let len = sequence_len(ty, object)?;
     shape.push(len);

@@ -5,7 +5,7 @@ use parloop_object::{Value, View};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::convert::{Keep, position_by_text, value_of};
+use super::convert::{BorrowedOwners, position_by_text, value_of};
 use super::object::Object;
 use super::types::ObjectType;
 use super::wrap::waiting;
@@ -21,7 +21,7 @@ impl Object {
 }
 
 /// Fields by name, and no others: those left out keep their values.
-fn given_fields<'a, 'py>(ty: &ObjectType, dict: &Bound<'py, PyDict>, keep: &mut Keep<'py>) -> Result<Value<'a>> {
+fn given_fields<'a, 'py>(ty: &ObjectType, dict: &Bound<'py, PyDict>, keep: &mut BorrowedOwners<'py>) -> Result<Value<'a>> {
     let mut fields = Vec::new();
     for (name, value) in dict {
         let index = position_by_text(ty, &name)?;
@@ -37,7 +37,7 @@ fn given_fields<'a, 'py>(ty: &ObjectType, dict: &Bound<'py, PyDict>, keep: &mut 
 
 /// Changes a part to what Python gives.
 pub fn set(view: &View, ty: &ObjectType, value: &Bound<'_, PyAny>) -> Result<()> {
-    let mut keep = Keep::default();
+    let mut keep = BorrowedOwners::default();
     if let obj::Type::Scalar(_) = ty.ty
         && let Some(scalar) = ty.number(value)?
     {

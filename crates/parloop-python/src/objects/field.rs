@@ -64,8 +64,8 @@ impl Field {
         let part = owner.get().fields().get(index).ok_or_else(|| PyRuntimeError::new_err("no such field"))?;
         let scalar = match (&owner.get().ty, part.ty.get().ty.scalar()) {
             (obj::Type::Struct(ty), Some(dtype)) => match ty.fields[index].place {
-                obj::Place::At(at) => Some((dtype, at)),
-                obj::Place::Indirect(_) => None,
+                obj::FieldPlace::At(at) => Some((dtype, at)),
+                obj::FieldPlace::Indirect(_) => None,
             },
             _ => None,
         };
@@ -166,8 +166,8 @@ impl Field {
         let bound = self.bound.get()?;
         let obj::Type::Struct(ty) = &bound.owner.get().ty else { return None };
         Some(match ty.fields[bound.index].place {
-            obj::Place::At(at) => (at, false),
-            obj::Place::Indirect(at) => (at, true),
+            obj::FieldPlace::At(at) => (at, false),
+            obj::FieldPlace::Indirect(at) => (at, true),
         })
     }
 

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 
 use super::buffer::{Buffer, context_keeps_objects, offset_of};
-use super::convert::{Keep, default_of, fields_and_more, fields_of, plain_fields, value_of};
+use super::convert::{BorrowedOwners, default_of, fields_and_more, fields_of, plain_fields, value_of};
 use super::object::{Body, Object};
 use super::types::ObjectType;
 use crate::context::Context;
@@ -17,13 +17,13 @@ use crate::exceptions::Exception;
 
 /// Where a user wants a new object.
 #[derive(Default)]
-struct Wanted<'py> {
+struct Destination<'py> {
     context: Option<Bound<'py, PyAny>>,
     buffer: Option<Bound<'py, PyAny>>,
     offset: Option<Bound<'py, PyAny>>,
 }
 
-impl<'py> Wanted<'py> {
+impl<'py> Destination<'py> {
     /// Takes one of the named arguments, if it is about the placement.
     fn offer(&mut self, name: &Bound<'py, PyAny>, value: &Bound<'py, PyAny>) -> PyResult<bool> {
         let py = name.py();
@@ -42,8 +42,8 @@ impl<'py> Wanted<'py> {
     }
 
     /// Takes the placement out of the named arguments.
-    fn take(named: Option<&Bound<'py, PyDict>>) -> PyResult<Wanted<'py>> {
-        let mut wanted = Wanted::default();
+    fn take(named: Option<&Bound<'py, PyDict>>) -> PyResult<Destination<'py>> {
+        let mut wanted = Destination::default();
         let Some(named) = named else { return Ok(wanted) };
         let py = named.py();
         let pop = |name: &Bound<'py, PyString>| -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -76,7 +76,7 @@ impl<'py> Wanted<'py> {
     fn place(
         &self,
         py: Python<'py>,
-        keep: &Keep<'_>,
+        keep: &BorrowedOwners<'_>,
         make: impl FnOnce(Home<'_>) -> std::result::Result<View, obj::ObjectError> + Send,
     ) -> Result<(View, Py<Buffer>)> {
         let Some(buffer) = &self.buffer else {
@@ -115,7 +115,7 @@ fn value_from<'a, 'py>(
     ty: &ObjectType,
     args: &Bound<'py, PyTuple>,
     named: Option<&Bound<'py, PyDict>>,
-    keep: &mut Keep<'py>,
+    keep: &mut BorrowedOwners<'py>,
 ) -> Result<Value<'a>> {
     let py = args.py();
     let named = named.filter(|named| !named.is_empty());
@@ -148,20 +148,20 @@ impl Object {
         let ty = class.getattr(pyo3::intern!(py, "_type"))?.cast_into::<ObjectType>()?;
         let bind = ty.get().bind()?;
         let by_name = named.filter(|_| args.is_empty() && !bind.pre_init);
-        let mut wanted = Wanted::default();
+        let mut wanted = Destination::default();
         let of = &ty.get().ty;
         let (view, buffer) = match (by_name, &ty.get().plain, &ty.get().ty) {
             (Some(named), Some(defaults), _) => {
                 let bytes = plain_fields(ty.get(), defaults, named, |name, value| Ok(wanted.offer(name, value)?))?;
-                wanted.place(py, &Keep::default(), |home| of.make_of_bytes(&bytes, home))?
+                wanted.place(py, &BorrowedOwners::default(), |home| of.make_of_bytes(&bytes, home))?
             }
             (Some(named), None, obj::Type::Struct(_)) => {
-                let mut keep = Keep::default();
+                let mut keep = BorrowedOwners::default();
                 let value = fields_and_more(ty.get(), named, &mut keep, |name, value| Ok(wanted.offer(name, value)?))?;
                 wanted.place(py, &keep, |home| of.make(value, home))?
             }
             _ => {
-                let mut keep = Keep::default();
+                let mut keep = BorrowedOwners::default();
                 let (wanted, value) = Object::value_of_arguments(&class, ty.get(), args, named, &mut keep)?;
                 wanted.place(py, &keep, |home| of.make(value, home))?
             }
@@ -180,9 +180,9 @@ impl Object {
         ty: &ObjectType,
         args: &Bound<'py, PyTuple>,
         named: Option<&Bound<'py, PyDict>>,
-        keep: &mut Keep<'py>,
-    ) -> Result<(Wanted<'py>, Value<'a>)> {
-        let wanted = Wanted::take(named)?;
+        keep: &mut BorrowedOwners<'py>,
+    ) -> Result<(Destination<'py>, Value<'a>)> {
+        let wanted = Destination::take(named)?;
         if !ty.bind()?.pre_init {
             return Ok((wanted, value_from(ty, args, named, keep)?));
         }

@@ -87,7 +87,7 @@ impl ObjectType {
         let obj::Type::Struct(structure) = &self.ty else { return None };
         let mut bytes = vec![0; structure.size?];
         for (field, part) in structure.fields.iter().zip(self.fields()) {
-            let (dtype, obj::Place::At(at)) = (field.ty.scalar()?, field.place) else { return None };
+            let (dtype, obj::FieldPlace::At(at)) = (field.ty.scalar()?, field.place) else { return None };
             match &part.default {
                 FieldDefault::None => {}
                 FieldDefault::Value(value) => {
@@ -251,8 +251,8 @@ impl ObjectType {
     fn places(&self) -> Vec<(usize, bool)> {
         let obj::Type::Struct(ty) = &self.ty else { return Vec::new() };
         let place = |field: &obj::Field| match field.place {
-            obj::Place::At(at) => (at, false),
-            obj::Place::Indirect(at) => (at, true),
+            obj::FieldPlace::At(at) => (at, false),
+            obj::FieldPlace::Indirect(at) => (at, true),
         };
         ty.fields.iter().map(place).collect()
     }
