@@ -51,6 +51,24 @@ def test_a_report_shows_the_plan_and_its_alternatives():
     np.testing.assert_array_equal(y.data_ro, np.full(100000, 2.0 * runs))
 
 
+def test_only_elements_of_few_targets_begin_with_gathering_on_a_gpu():
+    opencl = [device.name for device in pl.devices() if device.kind == "opencl"]
+    if not opencl:
+        pytest.skip("no OpenCL device")
+    nodes = op2.Set(100, "nodes")
+    for arity, first in ((2, "gather"), (3, "atomic"), (8, "atomic")):
+        elements = op2.Set(50, "elements")
+        targets = op2.Map(elements, nodes, arity, np.arange(50 * arity).reshape(50, arity) % 100, "targets")
+        y = op2.Dat(nodes)
+        body = " ".join(f"y[{slot}] += {slot + 1};" for slot in range(arity))
+        loop = op2.ParLoop(op2.Kernel(f"void add{arity}(double *y) {{ {body} }}", f"add{arity}"), elements, y(op2.INC, targets), context=opencl[0])
+        loop()
+        assert loop.report().plan.startswith(first), (arity, loop.report())
+        wanted = np.zeros(100)
+        np.add.at(wanted, targets.values, np.arange(1.0, arity + 1))
+        np.testing.assert_array_equal(y.data_ro, wanted)
+
+
 def test_a_plan_that_was_asked_for_has_no_alternatives():
     nodes, edges, ends = ring(100)
     y = op2.Dat(nodes)

@@ -198,14 +198,17 @@ fn threads(at: Situation, possible: impl Fn(Scheme) -> bool) -> Vec<Scheme> {
 }
 
 fn gpu(shape: &Shape, at: Situation, possible: impl Fn(Scheme) -> bool) -> Vec<Scheme> {
-    // An element has many blocks of a matrix, and would be run for each.
     let has_matrix = shape.parts.iter().any(|part| part.block.is_some());
+    // An element that is gathered is run for each of its targets: edges twice, but triangles three times and cubes of third order 64 times.
+    let runs = shape.parts.iter().filter(|part| part.can_meet()).filter_map(PartShape::map).map(|map| shape.maps[map].slots).max();
+    let is_gathered_cheaply = runs.is_none_or(|runs| runs <= 2);
     let order: &[Scheme] = match (at.options.deterministic, has_matrix) {
         (true, _) => &[Scheme::Gather, Scheme::Colour],
         // Planning sums takes longer than planning nothing.
         (false, true) if at.elements < MANY => &[Scheme::Atomic, Scheme::Shared, Scheme::Gather],
         (false, true) => &[Scheme::Shared, Scheme::Atomic, Scheme::Gather],
-        (false, false) => &[Scheme::Gather, Scheme::Atomic, Scheme::Shared],
+        (false, false) if is_gathered_cheaply => &[Scheme::Gather, Scheme::Atomic, Scheme::Shared],
+        (false, false) => &[Scheme::Atomic, Scheme::Shared, Scheme::Gather],
     };
     let mut found: Vec<Scheme> = order.iter().copied().filter(|&scheme| possible(scheme)).collect();
     if at.options.deterministic {
