@@ -1,6 +1,8 @@
 //! Memory accesses: every read and write of a variable, with its indices and conditions.
 
-use parloop_ir::syntax::{Atomicity, BinaryOp, Expr, Instruction, InstructionKind, UnaryOp};
+use parloop_ir::syntax::{
+    ArgumentKind, Atomicity, BinaryOp, Expr, Instruction, InstructionKind, LoopKernel, Type, UnaryOp, lane, lane_name,
+};
 use parloop_isl::Name;
 
 /// One read or write in an instruction.
@@ -10,6 +12,8 @@ pub struct Access<'k> {
     pub name: Name,
     /// Its indices; none for a whole variable.
     pub indices: Option<&'k [Expr]>,
+    /// The component of the element, if it is one of a vector or record.
+    pub component: Option<Name>,
     /// The inames that sweep it.
     pub swept: &'k [Name],
     /// Whether it is a write.
@@ -33,6 +37,18 @@ pub enum Update {
     Min,
     /// By `max`.
     Max,
+}
+
+impl Access<'_> {
+    /// Whether two accesses are of different components of elements.
+    pub fn is_beside(&self, other: &Access<'_>) -> bool {
+        matches!((&self.component, &other.component), (Some(one), Some(two)) if one != two)
+    }
+
+    /// Whether a write sets all that a read of the same element sees.
+    pub fn sets(&self, read: &Access<'_>) -> bool {
+        self.component.is_none() || self.component == read.component
+    }
 }
 
 impl Update {
@@ -80,9 +96,9 @@ fn operand_of<'k>(op: BinaryOp, lhs: &Expr, rhs: &'k Expr) -> Option<&'k Expr> {
     }
 }
 
-/// All accesses of an instruction, in no particular order. Reads include inames and parameters.
-pub fn accesses(instruction: &Instruction) -> Vec<Access<'_>> {
-    let mut walk = Walk { found: Vec::new(), conditions: Vec::new() };
+/// All accesses of an instruction of a kernel, in no particular order. Reads include inames and parameters.
+pub fn accesses<'k>(kernel: &'k LoopKernel, instruction: &'k Instruction) -> Vec<Access<'k>> {
+    let mut walk = Walk { kernel, found: Vec::new(), conditions: Vec::new() };
     for predicate in &instruction.predicates {
         walk.reads(predicate);
     }
@@ -105,6 +121,7 @@ pub fn accesses(instruction: &Instruction) -> Vec<Access<'_>> {
                 walk.found.push(Access {
                     name: name.clone(),
                     indices: None,
+                    component: None,
                     swept: &[],
                     write: false,
                     atomic: false,
@@ -129,7 +146,22 @@ fn path(expr: &Expr) -> Option<Name> {
     }
 }
 
+/// The components of elements of a type, as accesses name them; none for numbers.
+pub fn component_names(ty: &Type) -> Vec<Name> {
+    match ty {
+        Type::Vector(_, lanes) => (0..*lanes).map(|place| lane_name(place, 4)).collect(),
+        Type::Record(record) => record.fields().iter().map(|field| component_name(&field.name)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The name of a component in accesses: one for each lane of a vector, `x` for `s0`.
+fn component_name(field: &Name) -> Name {
+    lane(field, 16).map_or_else(|| field.clone(), |place| lane_name(place, 4))
+}
+
 struct Walk<'k> {
+    kernel: &'k LoopKernel,
     found: Vec<Access<'k>>,
     conditions: Vec<(&'k Expr, bool)>,
 }
@@ -143,6 +175,7 @@ impl<'k> Walk<'k> {
         self.found.push(Access {
             name,
             indices,
+            component: None,
             swept,
             write,
             atomic: false,
@@ -182,6 +215,14 @@ impl<'k> Walk<'k> {
                 }
                 self.reads(index);
             }
+            Expr::Lookup(aggregate, field) if !self.is_of_object(aggregate) => {
+                let first = self.found.len();
+                self.access(aggregate, write);
+                // The element itself is noted first.
+                if let Some(access) = self.found.get_mut(first).filter(|access| access.expr == Some(&**aggregate)) {
+                    access.component = Some(component_name(field));
+                }
+            }
             Expr::Lookup(aggregate, _) => match path(expr) {
                 Some(name) => {
                     self.push(expr, name, Some(&[]), write);
@@ -208,6 +249,15 @@ impl<'k> Walk<'k> {
             }
             _ => expr.children().into_iter().for_each(|child| self.reads(child)),
         }
+    }
+
+    /// Whether a field is one of an object; others are components of vectors, records or complex numbers.
+    fn is_of_object(&self, aggregate: &Expr) -> bool {
+        let is_object = |name: &Name| {
+            let mut arguments = self.kernel.arguments.iter();
+            arguments.any(|argument| argument.name == *name && argument.kind == ArgumentKind::Object)
+        };
+        aggregate.written_name().is_some_and(is_object)
     }
 
     fn under(&mut self, condition: &'k Expr, value: bool, expr: &'k Expr) {

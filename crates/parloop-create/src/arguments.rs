@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use parloop_ir::functions::is_constant;
 use parloop_ir::syntax::{
-    AddressSpace, Argument, ArgumentKind, DimTag, Expr, Instruction, InstructionKind, Layout, Offset, Shape, Stride, Temporary,
+    AddressSpace, Argument, ArgumentKind, DimTag, Expr, Instruction, InstructionKind, Layout, Offset, Shape, Stride, Temporary, Type,
 };
 use parloop_isl::Name;
 
@@ -52,7 +52,11 @@ pub(super) fn read_data(making: &mut Making) -> Result<(), CreateError> {
     Ok(())
 }
 
-fn add_argument(making: &mut Making, taken: &mut BTreeMap<Name, NameKind>, argument: Argument) -> Result<(), CreateError> {
+fn add_argument(making: &mut Making, taken: &mut BTreeMap<Name, NameKind>, mut argument: Argument) -> Result<(), CreateError> {
+    // A vector or record is passed by its memory: an array without axes.
+    if argument.kind == ArgumentKind::Value && argument.ty.as_ref().is_some_and(Type::has_components) {
+        argument.kind = ArgumentKind::Array { space: AddressSpace::Global, layout: Layout::scalar(), alignment: None };
+    }
     if argument.is_input == Some(false) && argument.is_output == Some(false) {
         return Err(CreateError::NoDirection { name: argument.name });
     }

@@ -10,6 +10,8 @@ mod machine;
 mod memory;
 mod number;
 mod order;
+mod random123;
+mod vector;
 
 pub use error::InterpretError;
 pub use machine::interpret;

@@ -2,7 +2,7 @@
 
 use parloop_device::DType;
 use parloop_ir::promote::{meet, promote_division, rank};
-use parloop_ir::syntax::{BinaryOp, CompareOp};
+use parloop_ir::syntax::{BinaryOp, CompareOp, Type, UnaryOp};
 
 /// A number without its type: integers are exact, floating-point numbers doubles that were rounded to their type.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,6 +20,63 @@ pub(super) struct Value {
     pub(super) dtype: DType,
     pub(super) weak: bool,
     pub(super) number: Number,
+}
+
+/// The value of an expression: a number, or the components of a vector or record.
+#[derive(Clone, Debug)]
+pub(super) enum Datum {
+    One(Value),
+    Many(Vec<Value>),
+}
+
+impl Datum {
+    /// The component at that place; a number is all components.
+    pub(super) fn part(&self, place: usize) -> Option<Value> {
+        match self {
+            Datum::One(value) => Some(*value),
+            Datum::Many(values) => values.get(place).copied(),
+        }
+    }
+
+    /// An operation on each lane: numbers take part in all of them.
+    pub(super) fn lift(operands: &[Datum], operation: impl Fn(&[Value]) -> Result<Value, Fault>) -> Result<Datum, Fault> {
+        let count = operands.iter().find_map(|operand| match operand {
+            Datum::One(_) => None,
+            Datum::Many(values) => Some(values.len()),
+        });
+        let lane = |place: usize| {
+            let values = operands.iter().map(|operand| operand.part(place)).collect::<Option<Vec<Value>>>();
+            operation(&values.ok_or(Fault::NoOperation)?)
+        };
+        match count {
+            None => Ok(Datum::One(lane(0)?)),
+            Some(count) => Ok(Datum::Many((0..count).map(lane).collect::<Result<_, _>>()?)),
+        }
+    }
+
+    /// As a value of that type.
+    pub(super) fn to(&self, ty: &Type) -> Result<Datum, Fault> {
+        match ty {
+            Type::Scalar(dtype) => match self {
+                Datum::One(value) => Ok(Datum::One(value.to(*dtype)?)),
+                Datum::Many(_) => Err(Fault::NoOperation),
+            },
+            Type::Vector(dtype, lanes) => {
+                let lane = |place: u8| self.part(place.into()).ok_or(Fault::NoOperation)?.to(*dtype);
+                Ok(Datum::Many((0..*lanes).map(lane).collect::<Result<_, _>>()?))
+            }
+            _ => Ok(self.clone()),
+        }
+    }
+
+    /// Not weak.
+    pub(super) fn settled(self) -> Datum {
+        let strong = |value: Value| Value { weak: false, ..value };
+        match self {
+            Datum::One(value) => Datum::One(strong(value)),
+            Datum::Many(values) => Datum::Many(values.into_iter().map(strong).collect()),
+        }
+    }
 }
 
 /// An operation without a result.
@@ -43,7 +100,11 @@ impl Number {
     pub fn to(self, dtype: DType) -> Option<Number> {
         Some(match dtype {
             DType::Bool => Number::Bool(self.is_true()),
-            DType::F32 => Number::Float(f64::from(self.real() as f32)),
+            DType::F32 => Number::Float(match self {
+                // Rounded once.
+                Number::Int(integer) => f64::from(integer as f32),
+                _ => f64::from(self.real() as f32),
+            }),
             DType::F64 => Number::Float(self.real()),
             DType::C64 => Number::Complex(f64::from(self.real() as f32), f64::from(self.imaginary() as f32)),
             DType::C128 => Number::Complex(self.real(), self.imaginary()),
@@ -170,6 +231,21 @@ pub(super) fn binary(op: BinaryOp, left: Value, right: Value) -> Result<Value, F
         (a, b) => Number::Int(integer(op, a.integer().ok_or(Fault::NoOperation)?, b.integer().ok_or(Fault::NoOperation)?)?),
     };
     Value { dtype: left.dtype, weak: left.weak, number }.to(left.dtype)
+}
+
+/// `-x`, `~x`, `not x`.
+pub(super) fn unary(op: UnaryOp, value: Value) -> Result<Value, Fault> {
+    let dtype = if value.dtype == DType::Bool { DType::I8 } else { value.dtype };
+    let number = match (op, value.number) {
+        (UnaryOp::Not, number) => return Ok(Value::truth(!number.is_true())),
+        (UnaryOp::Negate, Number::Bool(truth)) => Number::Int(-i128::from(truth)),
+        (UnaryOp::Negate, Number::Int(integer)) => Number::Int(-integer),
+        (UnaryOp::Negate, Number::Float(value)) => Number::Float(-value),
+        (UnaryOp::Negate, Number::Complex(re, im)) => Number::Complex(-re, -im),
+        (UnaryOp::BitNot, Number::Int(integer)) => Number::Int(!integer),
+        (UnaryOp::BitNot, _) => return Err(Fault::NoOperation),
+    };
+    Value { dtype, weak: value.weak, number }.to(dtype)
 }
 
 /// An integer to a whole power stays an integer of its type; to a negative one it is a fraction.

@@ -136,14 +136,14 @@ pub fn real_of(dtype: DType) -> DType {
     }
 }
 
-/// [`promote`] for all types: a vector and a number of its lanes' type is the vector; classes and opaque types only combine with
-/// themselves.
+/// [`promote`] for all types. What vectors are combined with is combined with each lane; records, classes and opaque types only combine
+/// with themselves.
 pub fn combine(a: &Type, b: &Type) -> Option<Type> {
     match (a, b) {
         _ if a == b => Some(a.clone()),
         (Type::Scalar(a), Type::Scalar(b)) => Some(Type::Scalar(promote(*a, *b))),
-        (Type::Vector(lane, _), Type::Scalar(number)) if promote(*lane, *number) == *lane => Some(a.clone()),
-        (Type::Scalar(number), Type::Vector(lane, _)) if promote(*lane, *number) == *lane => Some(b.clone()),
+        (Type::Vector(a, lanes), Type::Vector(b, others)) if lanes == others => Type::vector(promote(*a, *b), *lanes),
+        (Type::Vector(a, lanes), Type::Scalar(b)) | (Type::Scalar(b), Type::Vector(a, lanes)) => Type::vector(promote(*a, *b), *lanes),
         _ => None,
     }
 }

@@ -3,19 +3,19 @@
 use parloop_device::DType;
 use parloop_isl::Name;
 
-use crate::syntax::{BinaryOp, CompareOp, Expr, Literal, ReductionOp};
+use crate::syntax::{BinaryOp, CompareOp, Expr, Literal, ReductionOp, Type};
 
 /// Why a reduction is not possible.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReductionError {
     /// The result for an empty domain is unknown.
-    #[error("reduction `{op}` over values of type {}: there is no initial value; use numbers that can be ordered", dtype.name())]
+    #[error("reduction `{op}` over values of type {ty}: there is no initial value; use numbers that can be ordered")]
     NoNeutralElement {
         /// The reduction.
         op: ReductionOp,
         /// The type of its operands.
-        dtype: DType,
+        ty: Type,
     },
     /// The reduction is not registered.
     #[error(
@@ -48,25 +48,32 @@ impl ReductionOp {
     }
 
     /// The types of the results, for the types of the operands.
-    pub fn result_types(&self, operands: &[DType]) -> Vec<DType> {
+    pub fn result_types(&self, operands: &[Type]) -> Vec<Type> {
         match self {
-            ReductionOp::Any | ReductionOp::All => vec![DType::Bool],
+            ReductionOp::Any | ReductionOp::All => vec![DType::Bool.into()],
             _ => operands.to_vec(),
         }
     }
 
-    /// The results for an empty domain, with these types; types may be missing if [`needs_types`](Self::needs_types) is false.
+    /// The results for an empty domain, with these types; types may be missing if [`needs_types`](Self::needs_types) is false. For a vector
+    /// it is the number in each lane.
     ///
     /// # Errors
     /// [`ReductionError::NoNeutralElement`]: complex numbers have no maximum, and the neutral element of a registered reduction is unknown
     /// here.
-    pub fn neutral(&self, types: Option<&[DType]>) -> Result<Vec<Expr>, ReductionError> {
+    pub fn neutral(&self, types: Option<&[Type]>) -> Result<Vec<Expr>, ReductionError> {
         let Some(types) = types else {
             let start = if matches!(self, ReductionOp::Product | ReductionOp::SegmentedProduct) { 1 } else { 0 };
             return Ok([Expr::int(start), Expr::int(0)].into_iter().take(self.arity()).collect());
         };
-        let first = types[0];
-        let missing = || ReductionError::NoNeutralElement { op: self.clone(), dtype: first };
+        let missing = || ReductionError::NoNeutralElement { op: self.clone(), ty: types[0].clone() };
+        let lane = |ty: &Type| match ty {
+            Type::Scalar(dtype) => Ok(*dtype),
+            Type::Vector(dtype, _) if matches!(self, ReductionOp::Sum | ReductionOp::Product) => Ok(*dtype),
+            _ => Err(missing()),
+        };
+        let dtypes = types.iter().map(lane).collect::<Result<Vec<DType>, _>>()?;
+        let first = dtypes[0];
         Ok(match self {
             ReductionOp::Sum => vec![number(0.0, first)],
             ReductionOp::Product => vec![number(1.0, first)],
@@ -74,10 +81,10 @@ impl ReductionOp {
             ReductionOp::All => vec![Expr::Literal(Literal::Bool(true))],
             ReductionOp::Max => vec![smallest(first).ok_or_else(missing)?],
             ReductionOp::Min => vec![largest(first).ok_or_else(missing)?],
-            ReductionOp::ArgMax => vec![smallest(first).ok_or_else(missing)?, number(0.0, types[1])],
-            ReductionOp::ArgMin => vec![largest(first).ok_or_else(missing)?, number(0.0, types[1])],
-            ReductionOp::SegmentedSum => vec![number(0.0, first), number(0.0, types[1])],
-            ReductionOp::SegmentedProduct => vec![number(1.0, first), number(0.0, types[1])],
+            ReductionOp::ArgMax => vec![smallest(first).ok_or_else(missing)?, number(0.0, dtypes[1])],
+            ReductionOp::ArgMin => vec![largest(first).ok_or_else(missing)?, number(0.0, dtypes[1])],
+            ReductionOp::SegmentedSum => vec![number(0.0, first), number(0.0, dtypes[1])],
+            ReductionOp::SegmentedProduct => vec![number(1.0, first), number(0.0, dtypes[1])],
             ReductionOp::Custom(_) => return Err(missing()),
         })
     }

@@ -31,7 +31,9 @@ pub mod syntax {
 pub mod callable {
     pub use parloop_codegen::c_function::{Access, CFunction, SourceOptions};
     pub use parloop_ir::callable::*;
-    pub use parloop_ir::functions::{IndexOf, MakeTuple, Mangler, ScalarFunction, TargetFunction, find, scope, symbol, target_knows};
+    pub use parloop_ir::functions::{
+        IndexOf, MakeTuple, Mangler, RandomFunction, ScalarFunction, TargetFunction, VectorFunction, find, scope, symbol, target_knows,
+    };
     pub use parloop_ir::program::{called_by, reachable};
 }
 

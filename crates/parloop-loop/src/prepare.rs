@@ -88,10 +88,7 @@ fn cut_quotients(program: &Program, _: Target) -> Result<Program, LoopError> {
 fn realize_reductions(program: &Program, target: Target) -> Result<Program, LoopError> {
     let program = &each_kernel(program, |kernel| Ok(infer::wide_sums(program, kernel, None)))?;
     let realized = each_kernel(program, |kernel| {
-        let type_of = |kernel: &LoopKernel, expr: &Expr| {
-            let ty = infer::type_of(program, kernel, expr).map_err(|error| error.to_string())?;
-            ty.scalar().ok_or_else(|| "it is not a number".to_owned())
-        };
+        let type_of = |kernel: &LoopKernel, expr: &Expr| infer::type_of(program, kernel, expr).map_err(|error| error.to_string());
         let has_any = kernel.instructions.iter().any(|instruction| !instruction.reduction_inames().is_empty());
         has_any.then(|| reduce::realize(kernel, &Realization::default(), &type_of)).transpose().map_err(LoopError::from)
     })?;

@@ -301,6 +301,9 @@ impl<'a> Change<'a> {
         if assignment.atomic.is_some() {
             return Err(not_plain("an atomic update"));
         }
+        if matches!(assignment.lhs, Expr::Lookup(..)) {
+            return Err(not_plain("an assignment of a component"));
+        }
         if !definition.predicates.is_empty() {
             return Err(not_plain("conditional"));
         }

@@ -275,6 +275,10 @@ impl<'a> Buffering<'a> {
         if let Some(user) = users().find(|user| user.reads().contains(array)) {
             return seen(format!("`{}` reads it", user.id));
         }
+        let sets_component = |user: &Instruction| user.lhs().iter().any(|lhs| matches!(lhs, Expr::Lookup(..)));
+        if let Some(user) = users().find(|user| user.writes().contains(array) && sets_component(user)) {
+            return seen(format!("`{}` assigns a component of it", user.id));
+        }
         if let Some(user) = users().find(|user| !user.predicates.is_empty()) {
             return seen(format!("`{}` is conditional", user.id));
         }

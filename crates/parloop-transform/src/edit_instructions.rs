@@ -109,7 +109,7 @@ pub fn add_inames_to_insn(kernel: &LoopKernel, inames: &[Name], query: &Query) -
             if rewrite::inames_used_by(kernel, std::iter::once(instruction)).contains(iname) && !inside.within_inames.contains(iname) {
                 return Err(AddInamesError::Reduced { instruction: inside.id.clone(), iname: iname.clone() });
             }
-            if !is_repeatable(&*rewrite::without_rules(kernel, instruction)?) {
+            if !is_repeatable(kernel, &*rewrite::without_rules(kernel, instruction)?) {
                 return Err(AddInamesError::NotRepeatable { instruction: inside.id.clone(), iname: iname.clone() });
             }
             check_values(kernel, &inside.id, &inside.within_inames, iname)?;
@@ -122,8 +122,8 @@ pub fn add_inames_to_insn(kernel: &LoopKernel, inames: &[Name], query: &Query) -
 
 /// Whether an instruction reads nothing that it writes, or does so always, in an order and at known places: then the order of its instances
 /// says what it is done again for. Atomic updates have none, and neither have those of an accumulator.
-fn is_repeatable(instruction: &Instruction) -> bool {
-    let accesses = accesses(instruction);
+fn is_repeatable(kernel: &LoopKernel, instruction: &Instruction) -> bool {
+    let accesses = accesses(kernel, instruction);
     let is_conditional = accesses.iter().any(|access| !access.conditions.is_empty());
     let is_atomic = matches!(&instruction.kind, InstructionKind::Assign(assignment) if assignment.atomic.is_some());
     let (reads, writes) = (instruction.reads(), instruction.writes());

@@ -37,10 +37,7 @@ pub enum RealizeReductionError {
 pub fn realize_reduction(program: &Program, name: &Name, how: &Realization) -> Result<Program, RealizeReductionError> {
     let typed = infer::types_so_far(program, program.target.unwrap_or(Target::C))?;
     let kernel = typed.kernel(name).ok_or_else(|| NoEntry { names: program.entrypoints.iter().cloned().collect() })?;
-    let type_of = |kernel: &LoopKernel, expr: &Expr| {
-        let ty = infer::type_of(&typed, kernel, expr).map_err(|error| error.to_string())?;
-        ty.scalar().ok_or_else(|| "it is not a number".to_owned())
-    };
+    let type_of = |kernel: &LoopKernel, expr: &Expr| infer::type_of(&typed, kernel, expr).map_err(|error| error.to_string());
     let widened = infer::wide_sums(&typed, kernel, how.only.as_ref());
     let realized = reduce::realize(widened.as_ref().unwrap_or(kernel), how, &type_of)?;
     Ok(typed.with_kernel(realized))

@@ -45,7 +45,7 @@ pub(super) fn collect<'k>(facts: &Facts<'k>, opaque: &Opaque) -> BTreeMap<Name, 
     let mut found: BTreeMap<Name, Vec<ElementAccess<'k>>> = BTreeMap::new();
     let mut shared: BTreeMap<Name, Option<Vec<Axis>>> = BTreeMap::new();
     for (at, instruction) in facts.kernel.instructions.iter().enumerate() {
-        for mut access in accesses(instruction) {
+        for mut access in accesses(facts.kernel, instruction) {
             if access.update.is_some() && rounds(facts, instruction) {
                 access.update = None;
             }
@@ -70,6 +70,7 @@ pub(super) fn collect<'k>(facts: &Facts<'k>, opaque: &Opaque) -> BTreeMap<Name, 
             let access = Access {
                 name: name.clone(),
                 indices: Some(&[]),
+                component: None,
                 swept: &[],
                 write: false,
                 atomic: false,

@@ -13,6 +13,7 @@ use super::pair::{Pair, Side, same_turn};
 use super::path::Paths;
 use super::violation::{Cause, Instance, Violation};
 use super::{Dependences, Placement, time};
+use crate::access::component_names;
 
 /// How long the values of a variable live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,7 +176,9 @@ impl<'k> Dependences<'_, 'k> {
         let steps: Vec<TimeStep> = turns.iter().map(|iname| TimeStep::Loop(Expr::Variable(iname.clone()))).collect();
         for read in touches.iter().filter(|touch| !touch.access.write) {
             let mut is_set = false;
-            for write in touches.iter().filter(|touch| touch.access.write && touch.is_exact && touch.at != read.at) {
+            let may_set =
+                |write: &ElementAccess<'k>| write.access.write && write.is_exact && write.at != read.at && write.access.sets(&read.access);
+            for write in touches.iter().filter(|touch| may_set(touch)) {
                 is_set = is_set || self.covers(write, read, &steps)? != Cover::No;
             }
             if !is_set {
@@ -223,6 +226,8 @@ impl<'k> Dependences<'_, 'k> {
             all.iter().any(|(touch, steps)| touch.access.write && names(steps))
         };
         let mut halves: Vec<(&Expr, bool)> = Vec::new();
+        // Components that are set one by one.
+        let mut unset = self.components(read);
         for &(write, steps) in all.iter().filter(|(touch, _)| touch.access.write && touch.at != read.at) {
             let shared = time::shared(steps, at);
             if shared < depth || !is_before(steps, at, shared) {
@@ -253,6 +258,13 @@ impl<'k> Dependences<'_, 'k> {
                 .filter(|&&(condition, value)| !read.open.contains(&(condition, value)) || !is_fixed(condition))
                 .copied()
                 .collect();
+            if !write.access.sets(&read.access) {
+                unset.retain(|component| !open.is_empty() || write.access.component.as_ref() != Some(component));
+                if unset.is_empty() && read.access.component.is_none() {
+                    return Ok(true);
+                }
+                continue;
+            }
             match open[..] {
                 [] => return Ok(true),
                 // A write under a condition and one under its negation form an unconditional write.
@@ -266,6 +278,15 @@ impl<'k> Dependences<'_, 'k> {
             }
         }
         Ok(false)
+    }
+
+    /// The components of what is read, as accesses name them; one that no write sets where they are not known.
+    fn components(&self, read: &ElementAccess<'k>) -> Vec<Name> {
+        let kernel = self.facts.kernel;
+        let argument = || self.facts.arguments.get(&read.root).and_then(|argument| argument.ty.as_ref());
+        let ty = kernel.temporaries.get(&read.root).map_or_else(argument, |temporary| temporary.ty.as_ref());
+        let names = ty.map(component_names).unwrap_or_default();
+        if names.is_empty() { vec!["".into()] } else { names }
     }
 
     /// Whether a condition has the same value for two instructions of an iteration: its inames are known to be equal, and its other

@@ -54,7 +54,9 @@ impl<'k> Dependences<'_, 'k> {
         }
         for first in self.touches_of(turn.first, storage) {
             for second in self.touches_of(turn.second, storage) {
-                let is_relevant = (first.access.write || second.access.write) && !Update::commute(&first.access, &second.access);
+                let is_relevant = (first.access.write || second.access.write)
+                    && !first.access.is_beside(&second.access)
+                    && !Update::commute(&first.access, &second.access);
                 if is_relevant && self.can_meet(first, second, turn, scope)? {
                     return Ok(Some(second.access.name.clone()));
                 }
@@ -70,7 +72,9 @@ impl<'k> Dependences<'_, 'k> {
     pub fn overlapping(&self, first: usize, second: usize, storage: &Name) -> Result<Option<Name>, IslError> {
         for one in self.touches_of(first, storage) {
             for other in self.touches_of(second, storage) {
-                let is_relevant = (one.access.write || other.access.write) && !Update::commute(&one.access, &other.access);
+                let is_relevant = (one.access.write || other.access.write)
+                    && !one.access.is_beside(&other.access)
+                    && !Update::commute(&one.access, &other.access);
                 let are_fields = one.access.name != other.access.name && one.access.name.contains('.') && other.access.name.contains('.');
                 if !is_relevant || are_fields {
                     continue;

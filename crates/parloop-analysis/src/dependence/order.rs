@@ -48,7 +48,9 @@ impl<'k> Dependences<'_, 'k> {
             let mut reach: Option<Reach> = None;
             for (place, one) in own.iter().enumerate() {
                 for other in &related[place..] {
-                    let is_relevant = (one.access.write || other.access.write) && !Update::commute(&one.access, &other.access);
+                    let is_relevant = (one.access.write || other.access.write)
+                        && !one.access.is_beside(&other.access)
+                        && !Update::commute(&one.access, &other.access);
                     if !is_relevant || (one.at == other.at && may_race(&self.facts.kernel.instructions[one.at].id)) {
                         continue;
                     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use parloop_ir::callable::{ArgId, ArgTypes, Callable, CallableError, InferError, Reason, kernel_args, variables_of};
+use parloop_ir::callable::{ArgId, ArgTypes, Callable, CallableError, InferError, Reason, TypeName, kernel_args, variables_of};
 use parloop_ir::functions::symbol;
 use parloop_ir::substitution::{called_rules, expand_calls, rule_call};
 use parloop_ir::syntax::{
@@ -334,7 +334,34 @@ impl<'s, 'a> KernelTypes<'s, 'a> {
         for expr in changed.rhs() {
             self.check(expr)?;
         }
+        for predicate in &changed.predicates {
+            rules::condition(self, predicate)?;
+        }
+        self.check_destinations(&changed)?;
         Ok(changed)
+    }
+
+    /// Checks that destinations can hold what is stored: vectors and records are not numbers. No target updates them atomically.
+    fn check_destinations(&mut self, instruction: &Instruction) -> Result<(), InferError> {
+        for (lhs, from) in self.written_by(instruction)? {
+            let (Some(to), Some(from)) = (rules::value(self, lhs)?, from) else { continue };
+            let (kernel, lhs) = (self.kernel.name.clone(), lhs.to_string());
+            let is_atomic = matches!(&instruction.kind, InstructionKind::Assign(assignment) if assignment.atomic.is_some());
+            if is_atomic && (to.has_components() || self.is_component(instruction)) {
+                let problem = "cannot be updated atomically; use an array of numbers";
+                return Err(InferError::Components { expr: lhs, kernel, ty: TypeName(to).to_string(), problem });
+            }
+            if !rules::converts(&from, &to) {
+                return Err(InferError::NoConversion { lhs, kernel, to: TypeName(to).to_string(), from: TypeName(from).to_string() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an instruction writes to a component of a vector or record.
+    fn is_component(&mut self, instruction: &Instruction) -> bool {
+        let InstructionKind::Assign(Assignment { lhs: Expr::Lookup(aggregate, _), .. }) = &instruction.kind else { return false };
+        matches!(rules::value(self, aggregate), Ok(Some(ty)) if ty.has_components())
     }
 
     /// `a = f(x)` with a kernel `f`, as a call instruction that writes `a`.

@@ -6,9 +6,9 @@
 use parloop_device::DType;
 use parloop_ir::affine::to_affine;
 use parloop_ir::callable::{InferError, TypeName};
-use parloop_ir::promote::{combine, meet, promote_division};
+use parloop_ir::promote::{combine, meet, promote_division, real_of};
 use parloop_ir::substitution::rule_call;
-use parloop_ir::syntax::{BinaryOp, Call, Expr, Literal, LoopKernel, Reduction, ReductionOp, Type, UnaryOp};
+use parloop_ir::syntax::{BinaryOp, Call, Expr, Literal, LoopKernel, Reduction, ReductionOp, Type, UnaryOp, lane};
 use parloop_isl::Name;
 
 /// The largest exponent for which a power becomes a product, which has the type of its base.
@@ -76,14 +76,20 @@ fn find(env: &mut impl Environment, expr: &Expr) -> Result<Option<TypedValue>, I
         }
         Expr::Lookup(aggregate, field) => Ok(strong(field_type(env, expr, aggregate, field)?)),
         Expr::Unary(UnaryOp::Not, operand) => {
-            value(env, operand)?;
+            condition(env, operand)?;
             Ok(Some(TypedValue::strong(DType::Bool)))
         }
         Expr::Unary(UnaryOp::Negate, operand) => {
             let truth_as_number = |found: TypedValue| if found.ty == DType::Bool.into() { TypedValue::strong(DType::I8) } else { found };
-            Ok(find(env, operand)?.map(truth_as_number))
+            let found = find(env, operand)?;
+            not_record(env, expr, found.as_ref())?;
+            Ok(found.map(truth_as_number))
         }
-        Expr::Unary(UnaryOp::BitNot, operand) => find(env, operand),
+        Expr::Unary(UnaryOp::BitNot, operand) => {
+            let found = find(env, operand)?;
+            not_record(env, expr, found.as_ref())?;
+            Ok(found)
+        }
         Expr::Binary(op, left, right) => binary(env, expr, *op, [left, right]),
         Expr::Chain(chain) => {
             let mut found = find(env, &chain.first)?;
@@ -97,16 +103,28 @@ fn find(env: &mut impl Environment, expr: &Expr) -> Result<Option<TypedValue>, I
             Ok(found)
         }
         Expr::Compare(_, left, right) => {
-            visit_all(env, [&**left, &**right])?;
+            for operand in [left, right] {
+                let ty = value(env, operand)?;
+                one_number(env, expr, ty, "cannot be compared; compare its components, such as `.x`")?;
+            }
             Ok(Some(TypedValue::strong(DType::Bool)))
         }
-        Expr::Min(operands) | Expr::Max(operands) => arithmetic(env, expr, &**operands),
+        Expr::Min(operands) | Expr::Max(operands) => {
+            let found = arithmetic(env, expr, &**operands)?;
+            not_record(env, expr, found.as_ref())?;
+            Ok(found)
+        }
         Expr::If(parts) => {
-            value(env, &parts[0])?;
+            condition(env, &parts[0])?;
             arithmetic(env, expr, &parts[1..])
         }
         Expr::Cast(ty, operand) => {
-            value(env, operand)?;
+            if let Some(from) = value(env, operand)?
+                && !converts(&from, ty)
+            {
+                let (left, right) = (TypeName(from).to_string(), TypeName(ty.clone()).to_string());
+                return Err(InferError::NoOperation { expr: expr.to_string(), kernel: env.kernel().name.clone(), left, right });
+            }
             Ok(Some(TypedValue::strong(ty.clone())))
         }
         Expr::CommonSubexpression(operand, _) => Ok(strong(value(env, operand)?)),
@@ -141,6 +159,39 @@ pub(super) fn several(env: &mut impl Environment, expr: &Expr) -> Result<Option<
 
 fn visit_all<'a>(env: &mut impl Environment, exprs: impl IntoIterator<Item = &'a Expr>) -> Result<(), InferError> {
     exprs.into_iter().try_for_each(|expr| value(env, expr).map(drop))
+}
+
+/// Whether a value can be stored as another type. A number fills all lanes of a vector.
+pub(super) fn converts(from: &Type, to: &Type) -> bool {
+    match (from, to) {
+        (Type::Scalar(_), Type::Scalar(_) | Type::Vector(..)) => true,
+        (Type::Vector(_, lanes), Type::Vector(_, others)) => lanes == others,
+        (Type::Vector(..) | Type::Record(_), _) | (_, Type::Vector(..) | Type::Record(_)) => from == to,
+        // Targets know their own types.
+        (Type::Class(_) | Type::Opaque(_), _) | (_, Type::Class(_) | Type::Opaque(_)) => true,
+    }
+}
+
+/// Checks that a value is not a vector or a record.
+fn one_number(env: &impl Environment, expr: &Expr, ty: Option<Type>, problem: &'static str) -> Result<(), InferError> {
+    match ty.filter(Type::has_components) {
+        None => Ok(()),
+        Some(ty) => {
+            Err(InferError::Components { expr: expr.to_string(), kernel: env.kernel().name.clone(), ty: TypeName(ty).to_string(), problem })
+        }
+    }
+}
+
+/// Checks an expression that decides something.
+pub(super) fn condition(env: &mut impl Environment, expr: &Expr) -> Result<(), InferError> {
+    let ty = value(env, expr)?;
+    one_number(env, expr, ty, "is not a condition; use a component, such as `.x`")
+}
+
+/// Checks that an operand is not a record.
+fn not_record(env: &impl Environment, expr: &Expr, found: Option<&TypedValue>) -> Result<(), InferError> {
+    let record = found.map(|found| &found.ty).filter(|ty| matches!(ty, Type::Record(_)));
+    one_number(env, expr, record.cloned(), "cannot be computed with; use its fields")
 }
 
 fn no_value(env: &impl Environment, expr: &Expr, hint: &'static str) -> InferError {
@@ -239,13 +290,28 @@ fn both(
             let (dtype, weak) = meet(*left, a.weak, *right, b.weak, [first, second]);
             Ok(TypedValue { ty: dtype.into(), weak })
         }
-        (Type::Vector(..), Type::Scalar(_)) if b.weak => Ok(a),
-        (Type::Scalar(_), Type::Vector(..)) if a.weak => Ok(b),
+        (Type::Vector(left, lanes), Type::Scalar(right)) | (Type::Scalar(right), Type::Vector(left, lanes)) => {
+            // Each lane is combined with the number.
+            let (weak, literal) = if matches!(a.ty, Type::Vector(..)) { (b.weak, second) } else { (a.weak, first) };
+            let (dtype, _) = meet(*left, false, *right, weak, [None, literal]);
+            lanes_of(env, whole, dtype, *lanes, [&a.ty, &b.ty])
+        }
         _ => match join(env, whole, Some(a.ty), Some(b.ty))? {
             Some(ty) => Ok(TypedValue::strong(ty)),
             None => Err(no_value(env, whole, "its operands have no type")),
         },
     }
+}
+
+/// The vector of results; there is none of complex numbers.
+fn lanes_of(env: &impl Environment, whole: &Expr, dtype: DType, lanes: u8, [a, b]: [&Type; 2]) -> Result<TypedValue, InferError> {
+    let ty = Type::vector(dtype, lanes).ok_or_else(|| InferError::NoOperation {
+        expr: whole.to_string(),
+        kernel: env.kernel().name.clone(),
+        left: TypeName(a.clone()).to_string(),
+        right: TypeName(b.clone()).to_string(),
+    })?;
+    Ok(TypedValue::strong(ty))
 }
 
 /// The common type of two types, one of which may be unknown.
@@ -266,7 +332,8 @@ pub(super) fn join(env: &impl Environment, whole: &Expr, a: Option<Type>, b: Opt
 
 fn binary(env: &mut impl Environment, whole: &Expr, op: BinaryOp, [left, right]: [&Expr; 2]) -> Result<Option<TypedValue>, InferError> {
     if matches!(op, BinaryOp::And | BinaryOp::Or) {
-        visit_all(env, [left, right])?;
+        condition(env, left)?;
+        condition(env, right)?;
         return Ok(Some(TypedValue::strong(DType::Bool)));
     }
     let (a, b) = (find(env, left)?, find(env, right)?);
@@ -294,6 +361,11 @@ fn operation(
     op: BinaryOp,
     [(a, first), (b, second)]: [(Option<TypedValue>, Option<i128>); 2],
 ) -> Result<Option<TypedValue>, InferError> {
+    not_record(env, whole, a.as_ref())?;
+    not_record(env, whole, b.as_ref())?;
+    if let Some(found) = on_lanes(env, whole, op, [(&a, first), (&b, second)])? {
+        return Ok(Some(found));
+    }
     let literals = [first, second];
     let power = literals[1].filter(|_| op == BinaryOp::Power);
     match (op, &a, &b) {
@@ -317,6 +389,30 @@ fn operation(
     }))
 }
 
+/// The type of an operation of which an operand is a vector: that of the same operation on each lane.
+fn on_lanes(
+    env: &impl Environment,
+    whole: &Expr,
+    op: BinaryOp,
+    [(a, first), (b, second)]: [(&Option<TypedValue>, Option<i128>); 2],
+) -> Result<Option<TypedValue>, InferError> {
+    let (Some(a), Some(b)) = (a, b) else { return Ok(None) };
+    let lanes = match (&a.ty, &b.ty) {
+        (Type::Vector(_, lanes), Type::Vector(_, others)) if lanes == others => *lanes,
+        (Type::Vector(_, lanes), Type::Scalar(_)) | (Type::Scalar(_), Type::Vector(_, lanes)) => *lanes,
+        _ => return Ok(None),
+    };
+    let lane = |value: &TypedValue| match &value.ty {
+        Type::Vector(dtype, _) => TypedValue::strong(*dtype),
+        _ => value.clone(),
+    };
+    let found = operation(env, whole, op, [(Some(lane(a)), first), (Some(lane(b)), second)])?;
+    match found.and_then(|found| found.ty.scalar()) {
+        Some(dtype) => lanes_of(env, whole, dtype, lanes, [&a.ty, &b.ty]).map(Some),
+        None => Ok(None),
+    }
+}
+
 /// `p.x`, `p.inner.y`, `v.s0`.
 fn field_type(env: &mut impl Environment, whole: &Expr, aggregate: &Expr, field: &Name) -> Result<Option<Type>, InferError> {
     let (mut root, mut path) = (aggregate, vec![field.clone()]);
@@ -329,7 +425,15 @@ fn field_type(env: &mut impl Environment, whole: &Expr, aggregate: &Expr, field:
     let Some(ty) = value(env, root)? else { return Ok(None) };
     let (found, fields) = match &ty {
         Type::Class(class) => (class.fields().get(&full).map(|field| field.dtype.into()), class.fields().keys().cloned().collect()),
-        Type::Vector(dtype, lanes) => (lane(&full, *lanes).map(|_| Type::Scalar(*dtype)), Vec::new()),
+        Type::Vector(dtype, lanes) => {
+            let names = (0..*lanes).map(|place| parloop_ir::syntax::lane_name(place, *lanes)).collect();
+            (lane(&full, *lanes).map(|_| Type::Scalar(*dtype)), names)
+        }
+        Type::Record(record) => {
+            let names = record.fields().iter().map(|field| field.name.clone()).collect();
+            (record.field(&full).map(|field| field.dtype.into()), names)
+        }
+        Type::Scalar(dtype) if dtype.is_complex() && matches!(&*full, "real" | "imag") => (Some(real_of(*dtype).into()), Vec::new()),
         _ => (None, Vec::new()),
     };
     match found {
@@ -344,18 +448,6 @@ fn field_type(env: &mut impl Environment, whole: &Expr, aggregate: &Expr, field:
     }
 }
 
-/// The vector lane that a name denotes: `x y z w`, or `s0` … `sf`.
-fn lane(name: &str, lanes: u8) -> Option<u8> {
-    let lane = match name {
-        "x" => 0,
-        "y" => 1,
-        "z" => 2,
-        "w" => 3,
-        _ => u8::from_str_radix(name.strip_prefix('s').filter(|digits| digits.len() == 1)?, 16).ok()?,
-    };
-    (lane < lanes).then_some(lane)
-}
-
 /// The types of the results of a reduction.
 fn reduction_types(env: &mut impl Environment, reduction: &Reduction) -> Result<Option<Vec<Type>>, InferError> {
     let operands: Option<Vec<Type>> = match reduction.operands.as_slice() {
@@ -363,6 +455,13 @@ fn reduction_types(env: &mut impl Environment, reduction: &Reduction) -> Result<
         [operand] => several(env, operand)?,
         operands => operands.iter().map(|operand| value(env, operand)).collect::<Result<_, _>>()?,
     };
+    for ty in operands.iter().flatten() {
+        let is_sum = matches!(reduction.op, ReductionOp::Sum | ReductionOp::Product);
+        if matches!(ty, Type::Record(_)) || matches!(ty, Type::Vector(..)) && !is_sum {
+            let whole = Expr::Reduction(std::sync::Arc::new(reduction.clone()));
+            one_number(env, &whole, Some(ty.clone()), "can only be summed or multiplied; reduce its components, such as `.x`")?;
+        }
+    }
     Ok(operands.map(|mut types| match reduction.op {
         ReductionOp::Any | ReductionOp::All => vec![DType::Bool.into()],
         ReductionOp::Sum | ReductionOp::Product if types.first() == Some(&DType::Bool.into()) => {

@@ -32,7 +32,7 @@ pub(super) fn times_in_loops(kernel: &LoopKernel, instruction: &Instruction, tim
                 _ => true,
             };
             let is_set_anew = |name: &Name| {
-                let writes = accesses(writer).into_iter().filter(|access| access.write && access.name == *name);
+                let writes = accesses(kernel, writer).into_iter().filter(|access| access.write && access.name == *name);
                 writes.flat_map(|access| access.indices.unwrap_or_default()).all(|index| !index.variables().contains(iname))
             };
             let is_temporary = |name: &&Name| kernel.temporaries.contains_key(*name) && read.contains(*name);

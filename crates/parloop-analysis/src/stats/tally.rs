@@ -8,11 +8,11 @@ use parloop_ir::affine::to_affine;
 use parloop_ir::fold;
 use parloop_ir::layout::Axis;
 use parloop_ir::program::Program;
-use parloop_ir::syntax::{AddressSpace, ArgumentKind, Expr, Instruction, Layout, LoopKernel, Type};
+use parloop_ir::syntax::{AddressSpace, ArgumentKind, Expr, Instruction, Layout, LoopKernel};
 use parloop_isl::{Name, Set};
 
 use super::count::Count;
-use super::error::StatsError;
+use super::error::{StatsError, only_numbers};
 use super::work::{Direction, Operation, operations};
 use crate::axis;
 use crate::facts::{Facts, Placement};
@@ -90,6 +90,7 @@ impl Tally {
     /// # Errors
     /// If a type is missing, if the size of a subgroup or of a group is needed but unknown, or if the solver fails.
     pub fn of(program: &Program, kernel: &LoopKernel, selection: &Selection<'_>) -> Result<Tally, StatsError> {
+        only_numbers(kernel)?;
         let facts = Facts::of(kernel);
         let mut axes: BTreeMap<Placement, Name> = BTreeMap::new();
         for iname in kernel.instructions.iter().flat_map(|instruction| &instruction.within_inames) {
@@ -263,10 +264,6 @@ impl Counter<'_> {
 
     /// Local and global arrays.
     fn memory(&self, name: &Name) -> Option<(AddressSpace, DType, &Layout)> {
-        let scalar = |ty: Option<&Type>| match ty {
-            Some(Type::Scalar(dtype) | Type::Vector(dtype, _)) => Some(*dtype),
-            _ => None,
-        };
         let kernel = self.facts.kernel;
         let (space, ty, layout) = match kernel.temporaries.get(name) {
             Some(temporary) => (temporary.space?, temporary.ty.as_ref(), &temporary.layout),
@@ -281,7 +278,7 @@ impl Counter<'_> {
             AddressSpace::Local => AddressSpace::Local,
             _ => AddressSpace::Global,
         };
-        Some((space, scalar(ty)?, layout))
+        Some((space, ty?.scalar()?, layout))
     }
 
     fn strides(&self, array: &Name, layout: &Layout, indices: &[&Expr], runs: &Runs) -> (Strides, Strides) {

@@ -12,7 +12,7 @@ use parloop_ir::syntax::{ArgumentKind, BinaryOp, Expr, Instruction, LoopKernel, 
 use parloop_isl::{Name, Set};
 
 use super::count::Count;
-use super::error::StatsError;
+use super::error::{StatsError, only_numbers};
 use crate::infer::TypeReader;
 
 /// A kind of operation, as it is counted.
@@ -78,6 +78,7 @@ impl Work {
     /// # Errors
     /// If a type is missing, or if the solver fails.
     pub fn of(program: &Program, kernel: &LoopKernel, rules: &BTreeMap<Name, SubstitutionRule>) -> Result<Work, StatsError> {
+        only_numbers(kernel)?;
         let forest = Forest::of(kernel);
         // Another pass reports rules that cannot be expanded.
         let expanded =
@@ -91,7 +92,7 @@ impl Work {
             computed: HashSet::new(),
         };
         for argument in &kernel.arguments {
-            if let (ArgumentKind::Array { .. }, Some(Type::Scalar(dtype) | Type::Vector(dtype, _))) = (&argument.kind, &argument.ty) {
+            if let (ArgumentKind::Array { .. }, Some(Type::Scalar(dtype))) = (&argument.kind, &argument.ty) {
                 counter.work.types.insert(argument.name.clone(), *dtype);
             }
         }

@@ -49,7 +49,7 @@ pub(super) fn check(facts: &Facts<'_>, is_called: bool) -> Result<Bounds, CheckE
     let mut found = Bounds::default();
     let mut domains: HashMap<Vec<Name>, Set> = HashMap::new();
     for instruction in &facts.kernel.instructions {
-        for access in accesses(instruction) {
+        for access in accesses(facts.kernel, instruction) {
             let Some(expr) = access.expr else { continue };
             let Some(sides) = sides(facts, instruction, &access)? else { continue };
             let mut inames: Vec<Name> = instruction.within_inames.iter().chain(access.swept).cloned().collect();

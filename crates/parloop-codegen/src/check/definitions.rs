@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use parloop_analysis::access::{accesses, component_names};
 use parloop_analysis::facts::Facts;
-use parloop_ir::syntax::{AddressSpace, InstructionKind};
+use parloop_ir::syntax::{AddressSpace, Instruction, InstructionKind, LoopKernel};
 use parloop_isl::Name;
 
 use super::CheckError;
@@ -17,6 +18,10 @@ pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {
             if writers.is_empty() {
                 return Err(CheckError::MissingDefinition { instruction: instruction.id.clone(), variable: variable.clone() });
             }
+            if let Some(component) = unset_component(facts, instruction, variable, &writers) {
+                let variable = format!("{variable}.{component}").into();
+                return Err(CheckError::MissingDefinition { instruction: instruction.id.clone(), variable });
+            }
             // Arrays are written one element after the other: some elements can come from others.
             let is_number = facts.kernel.temporaries[variable].layout.shape == parloop_ir::syntax::Shape::Known(Vec::new());
             if is_number && writers.iter().all(|&writer| facts.reads[writer].contains(variable)) && writers.contains(&at) {
@@ -25,6 +30,27 @@ pub(super) fn check(facts: &Facts<'_>) -> Result<(), CheckError> {
         }
     }
     Ok(())
+}
+
+/// A component of a temporary that an instruction reads and no instruction sets.
+fn unset_component(facts: &Facts<'_>, reader: &Instruction, variable: &Name, writers: &[usize]) -> Option<Name> {
+    let temporary = facts.kernel.temporaries.get(variable).filter(|temporary| temporary.base_storage.is_none())?;
+    let mut unset = temporary.ty.as_ref().map(component_names)?;
+    for &writer in writers {
+        let instruction = &facts.kernel.instructions[writer];
+        for access in accesses(facts.kernel, instruction).into_iter().filter(|access| access.write && access.name == *variable) {
+            match access.component {
+                Some(component) => unset.retain(|name| *name != component),
+                None => return None,
+            }
+        }
+        // C code sets what it likes.
+        if matches!(instruction.kind, InstructionKind::C(_)) {
+            return None;
+        }
+    }
+    let reads = accesses(facts.kernel, reader).into_iter().filter(|access| !access.write && access.name == *variable);
+    reads.into_iter().find_map(|access| unset.iter().find(|name| access.component.as_ref().is_none_or(|read| read == *name)).cloned())
 }
 
 fn needs_definition(facts: &Facts<'_>, name: &Name) -> bool {
@@ -70,7 +96,7 @@ fn check_nodes(facts: &Facts<'_>, nodes: &[Node], written: &mut BTreeSet<Name>) 
                 let is_conditional = !instruction.predicates.is_empty() || matches!(instruction.kind, InstructionKind::C(_));
                 for variable in facts.reads[at].iter().filter(|name| !is_conditional && needs_definition(facts, name)) {
                     let storage = facts.kernel.temporaries[variable].base_storage.as_ref().unwrap_or(variable);
-                    if !written.contains(variable) && !written.contains(storage) && !has_condition(instruction, variable) {
+                    if !written.contains(variable) && !written.contains(storage) && !has_condition(facts.kernel, instruction, variable) {
                         return Err(CheckError::MissingDefinition { instruction: id.clone(), variable: variable.clone() });
                     }
                 }
@@ -85,7 +111,7 @@ fn check_nodes(facts: &Facts<'_>, nodes: &[Node], written: &mut BTreeSet<Name>) 
 }
 
 /// Whether all reads of the variable are under conditions.
-fn has_condition(instruction: &parloop_ir::syntax::Instruction, variable: &Name) -> bool {
-    let accesses = parloop_analysis::access::accesses(instruction);
+fn has_condition(kernel: &LoopKernel, instruction: &parloop_ir::syntax::Instruction, variable: &Name) -> bool {
+    let accesses = accesses(kernel, instruction);
     accesses.iter().filter(|access| !access.write && access.name == *variable).all(|access| !access.conditions.is_empty())
 }

@@ -1,5 +1,6 @@
 //! Calls: what callables emit becomes values and statements; array parts become pointers; called kernels get a function.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use parloop_analysis::infer;
@@ -11,6 +12,7 @@ use parloop_isl::Name;
 
 use super::LowerError;
 use super::array::{Array, Storage};
+use super::lane::{lane_count, lane_of, vector_of};
 use super::launch::called_function;
 use super::location::Location;
 use super::number::{self, Typed};
@@ -24,6 +26,8 @@ struct CallCode<'c> {
     results: &'c [Expr],
     /// Statements behind the call: results that are not of the type that the callee writes.
     after: Vec<Statement>,
+    /// The values of arguments that are vectors, or of one lane of all arguments.
+    known: BTreeMap<ArgId, Value>,
 }
 
 impl CallCode<'_> {
@@ -46,11 +50,32 @@ impl Scope<'_> {
         let callable = self.callable(call)?;
         let site = CallSite { target: self.target, kernel: self.kernel, args: &call.args, results: &[] };
         let emitted = callable.emit_call(&site)?;
-        let mut code = CallCode { callable, call, results: &[], after: Vec::new() };
+        let mut code = CallCode { callable, call, results: &[], after: Vec::new(), known: BTreeMap::new() };
         self.touch_parts(&code)?;
         let ty = code.ty(&ArgId::result(0)).ok_or_else(|| LowerError::Untyped { name: call.function.clone() })?;
-        let value = self.emitted(&emitted, &mut code, &ty)?;
+        let value = self.call_value(&emitted, &mut code, &ty)?;
         Ok(Typed::strong(value))
+    }
+
+    /// The first result of a call; for functions of numbers that are given vectors, of a call for each lane.
+    fn call_value(&mut self, emitted: &Emitted, code: &mut CallCode<'_>, ty: &Type) -> Result<Value, LowerError> {
+        let (Type::Vector(dtype, lanes), true) = (ty, code.callable.is_lanewise()) else { return self.emitted(emitted, code, ty) };
+        let mut args = Vec::new();
+        for place in 0..code.call.args.len() {
+            let id = ArgId::argument(place);
+            let value = self.passed(&id, code)?;
+            args.push((id, Typed::strong(value)));
+        }
+        let (ids, values): (Vec<ArgId>, Vec<Typed>) = args.into_iter().unzip();
+        let lane_type = Type::Scalar(*dtype);
+        let mut each = |scope: &mut Self, values: Vec<Typed>| {
+            code.known = ids.iter().cloned().zip(values.into_iter().map(Typed::settle)).collect();
+            scope.emitted(emitted, code, &lane_type).map(Typed::strong)
+        };
+        match values.iter().any(|value| lane_count(&value.value.ty) == Some(*lanes)) {
+            true => Ok(self.each_lane(values, &mut each)?.settle()),
+            false => Ok(each(self, values)?.to(ty)),
+        }
     }
 
     /// Whether the results of a call are written through pointers although it stands as a value.
@@ -65,7 +90,7 @@ impl Scope<'_> {
         let results = instruction.lhs.as_slice();
         let site = CallSite { target: self.target, kernel: self.kernel, args: &call.args, results };
         let (emitted, returns) = callable.emit_call_insn(&site)?;
-        let mut code = CallCode { callable, call, results, after: Vec::new() };
+        let mut code = CallCode { callable, call, results, after: Vec::new(), known: BTreeMap::new() };
         self.touch_parts(&code)?;
         if let Emitted::Tuple(parts) = &emitted {
             let mut values = Vec::new();
@@ -76,7 +101,7 @@ impl Scope<'_> {
             return self.store_all(results, values);
         }
         let ty = code.ty(&ArgId::result(0)).unwrap_or(Type::Scalar(self.kernel.index_type));
-        let value = self.emitted(&emitted, &mut code, &ty)?;
+        let value = self.call_value(&emitted, &mut code, &ty)?;
         let after = code.after;
         let mut statements = match (returns, results.first()) {
             (true, Some(first)) => self.store(first, Typed::strong(value))?,
@@ -110,7 +135,7 @@ impl Scope<'_> {
         Ok(statements)
     }
 
-    fn named(&mut self, value: Value, prefix: &str) -> Value {
+    pub(super) fn named(&mut self, value: Value, prefix: &str) -> Value {
         let name = self.names.make(prefix);
         let ty = value.ty.clone();
         self.hoisted.push(super::tree::constant(&name, &ty, value));
@@ -166,6 +191,20 @@ impl Scope<'_> {
                 let (left, right) = (Typed::strong(left).to(ty), Typed::strong(right).to(ty));
                 self.apply(*op, Typed::strong(left), Typed::strong(right))?.settle()
             }
+            Emitted::Vector(parts) => {
+                let Type::Vector(dtype, _) = ty else { return Err(self.refused("a vector as a number")) };
+                let lane = Type::Scalar(*dtype);
+                let parts = parts.iter().map(|part| Ok(Typed::strong(self.emitted(part, code, &lane)?).to(&lane)));
+                vector_of(parts.collect::<Result<Vec<Value>, LowerError>>()?)
+            }
+            Emitted::Lane(id, lane) => {
+                if !code.known.contains_key(id) {
+                    let value = self.passed(id, code)?;
+                    let value = self.loaded(value);
+                    code.known.insert(id.clone(), value);
+                }
+                lane_of(&code.known[id], *lane)
+            }
             Emitted::Tuple(_) => return Err(self.refused("a call with several results inside an expression")),
         })
     }
@@ -183,6 +222,9 @@ impl Scope<'_> {
 
     /// An argument or result as the callee is passed it.
     fn passed(&mut self, id: &ArgId, code: &CallCode<'_>) -> Result<Value, LowerError> {
+        if let Some(known) = code.known.get(id) {
+            return Ok(known.clone());
+        }
         let expr = code.argument(id).cloned().ok_or_else(|| self.refused(format!("a call without {id}")))?;
         match &expr {
             Expr::SubArray(part) => self.part_of_array(part, &expr),

@@ -61,6 +61,8 @@ impl Data {
     fn argument(&mut self, kernel: &LoopKernel, argument: &Argument, target: Target, shared: &mut Shared) -> Result<(), LowerError> {
         let ty = typed(&argument.name, argument.ty.as_ref())?;
         let name = &argument.name;
+        check_type(name, &ty, target)?;
+        shared.note_type(&ty)?;
         match &argument.kind {
             ArgumentKind::Value => drop(self.numbers.insert(name.clone(), ty)),
             ArgumentKind::Object => {
@@ -88,6 +90,12 @@ impl Data {
     fn temporary(&mut self, kernel: &LoopKernel, temporary: &Temporary, target: Target, shared: &mut Shared) -> Result<(), LowerError> {
         let name = &temporary.name;
         let ty = typed(name, temporary.ty.as_ref())?;
+        check_type(name, &ty, target)?;
+        shared.note_type(&ty)?;
+        if temporary.initializer.is_some() && ty.has_components() {
+            let what = format!("temporary `{name}` of vectors or records has initial values; assign them in an instruction");
+            return Err(LowerError::Unsupported { target, what });
+        }
         if temporary.layout.offset != Offset::Zero {
             let what = format!("temporary `{name}` has an offset; declare it without one");
             return Err(LowerError::Unsupported { target, what });
@@ -269,10 +277,17 @@ fn typed(name: &Name, ty: Option<&Type>) -> Result<Type, LowerError> {
 }
 
 fn type_size(ty: &Type) -> u64 {
-    match ty {
-        Type::Scalar(dtype) => dtype.size() as u64,
-        Type::Vector(dtype, lanes) => dtype.size() as u64 * u64::from(if *lanes == 3 { 4 } else { *lanes }),
-        Type::Class(_) | Type::Opaque(_) => 8,
+    ty.size().map_or(8, |bytes| bytes as u64)
+}
+
+/// Checks that a target has the type.
+fn check_type(name: &Name, ty: &Type, target: Target) -> Result<(), LowerError> {
+    match (ty, target) {
+        (Type::Vector(..) | Type::Record(_), Target::Ispc) => {
+            let what = format!("`{name}` has elements of type {}; use arrays of numbers", parloop_ir::callable::TypeName(ty.clone()));
+            Err(LowerError::Unsupported { target, what })
+        }
+        _ => Ok(()),
     }
 }
 

@@ -87,6 +87,12 @@ pub enum LowerError {
         /// The name.
         name: Name,
     },
+    /// Two records have one name.
+    #[error("two different records are named `{name}`; rename one of them")]
+    SameRecord {
+        /// The name.
+        name: Name,
+    },
     /// A field that a class does not have.
     #[error("instruction `{instruction}`: class `{class}` has no field `{field}`; its fields are {}", Names(.fields))]
     NoField {

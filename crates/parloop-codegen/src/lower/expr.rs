@@ -5,6 +5,7 @@ use parloop_ir::promote::{promote_division, real_of};
 use parloop_ir::syntax::{AddressSpace, BinaryOp, Chain, Expr, Literal, Target, Type, UnaryOp};
 
 use super::LowerError;
+use super::lane::lane_count;
 use super::number::{self, Typed};
 use super::scope::Scope;
 use super::tree::{Declaration, Op, Routine, Statement, Value, ValueKind};
@@ -38,7 +39,7 @@ impl Scope<'_> {
             Expr::Max(operands) => self.extreme(Routine::Max, operands),
             Expr::If(parts) => self.choose(parts),
             Expr::Cast(ty, operand) => {
-                let value = self.expr(operand)?;
+                let value = self.filling(operand, ty)?;
                 Ok(Typed::strong(value.to(ty)))
             }
             Expr::Call(call) => self.call(call),
@@ -82,7 +83,14 @@ impl Scope<'_> {
 
     /// The value of an expression, of that type.
     pub(super) fn expr_as(&mut self, expr: &Expr, ty: &Type) -> Result<Value, LowerError> {
-        Ok(self.expr(expr)?.to(ty))
+        Ok(self.filling(expr, ty)?.to(ty))
+    }
+
+    /// The value of an expression that is stored as that type: a number that fills the lanes of a vector is computed once.
+    pub(super) fn filling(&mut self, expr: &Expr, ty: &Type) -> Result<Typed, LowerError> {
+        let Typed { value, weak } = self.expr(expr)?;
+        let fills = lane_count(ty).is_some() && value.ty.scalar().is_some();
+        Ok(Typed { value: if fills { self.once(value, "lane") } else { value }, weak })
     }
 
     /// The value of an index or a size.
@@ -174,6 +182,9 @@ impl Scope<'_> {
                 _ => Value::new(DType::Bool, ValueKind::Unary(op, Box::new(truth))),
             }));
         }
+        if lane_count(&operand.value.ty).is_some() {
+            return self.unary_of_lanes(op, operand);
+        }
         let Typed { value, weak } = operand;
         let kind = match (op, &value.kind) {
             (UnaryOp::Negate, ValueKind::Int(number)) => ValueKind::Int(-number),
@@ -197,6 +208,9 @@ impl Scope<'_> {
 
     /// An operator that needs both of its operands.
     pub(super) fn apply(&mut self, op: BinaryOp, left: Typed, right: Typed) -> Result<Typed, LowerError> {
+        if [&left, &right].iter().any(|operand| lane_count(&operand.value.ty).is_some()) {
+            return self.apply_to_lanes(op, left, right);
+        }
         let op = match op {
             BinaryOp::Add => Op::Add,
             BinaryOp::Subtract => Op::Subtract,
@@ -278,6 +292,16 @@ impl Scope<'_> {
 
     fn power(&mut self, base: &Expr, exponent: &Expr) -> Result<Typed, LowerError> {
         let (base, exponent) = (self.expr(base)?, self.expr(exponent)?);
+        self.power_of(base, exponent)
+    }
+
+    fn power_of(&mut self, base: Typed, exponent: Typed) -> Result<Typed, LowerError> {
+        if [&base, &exponent].iter().any(|operand| lane_count(&operand.value.ty).is_some()) {
+            return self.each_lane(vec![base, exponent], &mut |scope, operands| {
+                let [base, exponent] = <[Typed; 2]>::try_from(operands).expect("invariant: two operands");
+                scope.power_of(base, exponent)
+            });
+        }
         let whole = exponent.value.as_int();
         match (whole, base.dtype()) {
             (Some(0), Some(dtype)) => {
@@ -314,16 +338,24 @@ impl Scope<'_> {
             let operand = self.expr(operand)?;
             found = Some(match found {
                 None => operand,
-                Some(before) => {
-                    let (left, right, weak) = number::unify(before, operand);
-                    if left.ty.scalar().is_none_or(DType::is_complex) {
-                        return Err(self.refused("`min` or `max` of values that cannot be ordered"));
-                    }
-                    Typed { value: number::routine(routine, left, right), weak }
+                Some(before) if [&before, &operand].iter().any(|operand| lane_count(&operand.value.ty).is_some()) => {
+                    self.each_lane(vec![before, operand], &mut |scope, operands| {
+                        let [left, right] = <[Typed; 2]>::try_from(operands).expect("invariant: two operands");
+                        scope.extreme_of(routine, left, right)
+                    })?
                 }
+                Some(before) => self.extreme_of(routine, before, operand)?,
             });
         }
         found.ok_or_else(|| self.refused("`min` or `max` without arguments"))
+    }
+
+    fn extreme_of(&self, routine: Routine, left: Typed, right: Typed) -> Result<Typed, LowerError> {
+        let (left, right, weak) = number::unify(left, right);
+        if left.ty.scalar().is_none_or(DType::is_complex) {
+            return Err(self.refused("`min` or `max` of values that cannot be ordered"));
+        }
+        Ok(Typed { value: number::routine(routine, left, right), weak })
     }
 
     fn choose(&mut self, parts: &[Expr; 3]) -> Result<Typed, LowerError> {

@@ -75,7 +75,10 @@ impl Scope<'_> {
         if assignment.atomic == Some(Atomicity::Update) {
             return self.atomic(assignment);
         }
-        let value = self.expr(&assignment.rhs)?;
+        let value = match self.lane_type(&assignment.lhs) {
+            Some(ty) => self.filling(&assignment.rhs, &ty)?,
+            None => self.expr(&assignment.rhs)?,
+        };
         self.store(&assignment.lhs, value)
     }
 
@@ -92,6 +95,12 @@ impl Scope<'_> {
             (_, kind) => Statement::Assign(Value { ty: place.ty, kind }, value),
         };
         Ok(guarded(checks, vec![statement]))
+    }
+
+    /// The type of a left side that is a vector.
+    fn lane_type(&self, lhs: &Expr) -> Option<Type> {
+        let ty = self.arrays.get(lhs.written_name()?).map(|array| array.ty.clone())?;
+        (matches!(ty, Type::Vector(..)) && !matches!(lhs, Expr::Lookup(..))).then_some(ty)
     }
 
     /// The function that writes a field, if that is what the left side is.

@@ -71,7 +71,8 @@ pub fn lower(
     let of_class = |source: ClassSource| unsafe { Preamble::new(format!("class {}", source.class()), source.text()) };
     let preambles = shared.classes.into_iter().map(of_class).chain(shared.preambles).collect();
     let (tables, functions, check_sites, language) = (shared.tables, shared.functions, shared.sites, shared.language);
-    Ok(Lowered { target, language, preambles, tables, functions, launches, globals, check_sites, shadow })
+    let records = shared.records;
+    Ok(Lowered { target, language, preambles, records, tables, functions, launches, globals, check_sites, shadow })
 }
 
 /// For a language that launches tasks itself: the task, and the function that launches it.

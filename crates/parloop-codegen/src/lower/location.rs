@@ -2,11 +2,12 @@
 
 use parloop_device::DType;
 use parloop_ir::layout::Axis;
-use parloop_ir::syntax::{BinaryOp, ClassAxis, ClassType, Expr, Type, UnaryOp};
+use parloop_ir::syntax::{BinaryOp, ClassAxis, ClassType, Expr, Type, UnaryOp, lane};
 use parloop_ir::{affine, fold};
 use parloop_isl::Name;
 
 use super::array::{Array, Copies, Storage};
+use super::lane::lane_of;
 use super::scope::Scope;
 use super::tree::{Op, Value, ValueKind};
 use super::{LowerError, number};
@@ -242,14 +243,32 @@ impl Scope<'_> {
             let value = Value::new(known.dtype, ValueKind::Call(known.getter.clone(), args));
             return Ok(Location { value, checks });
         }
-        let inner = self.expr(aggregate)?.settle();
+        let is_place = matches!(**aggregate, Expr::Variable(_) | Expr::Subscript(..) | Expr::LinearSubscript(..));
+        let Location { value: inner, checks } = match is_place && self.type_of(aggregate).is_some_and(|ty| ty.has_components()) {
+            true => self.place(aggregate)?,
+            false => {
+                let value = self.expr(aggregate)?.settle();
+                Location { value: self.once(value, "whole"), checks: Vec::new() }
+            }
+        };
         let value = match &inner.ty {
-            Type::Vector(lane, _) => Value::new(*lane, ValueKind::Member(Box::new(inner), field.clone())),
+            Type::Vector(_, lanes) => match lane(field, *lanes) {
+                Some(lane) => lane_of(&inner, lane),
+                None => return Err(self.refused(format!("component `{field}` of a vector of {lanes} numbers"))),
+            },
+            Type::Record(record) => match record.field(field) {
+                Some(found) => Value::new(found.dtype, ValueKind::Member(Box::new(inner), field.clone())),
+                None => return Err(self.refused(format!("field `{field}` of record `{}`", record.name()))),
+            },
             Type::Scalar(dtype) if dtype.is_complex() && field == "real" => self.part(inner, false),
             Type::Scalar(dtype) if dtype.is_complex() && field == "imag" => self.part(inner, true),
             _ => return Err(self.refused(format!("field `{field}` of a value without fields"))),
         };
-        Ok(Location { value, checks: Vec::new() })
+        Ok(Location { value, checks })
+    }
+
+    fn type_of(&self, expr: &Expr) -> Option<Type> {
+        parloop_analysis::infer::type_of(self.program, self.kernel, expr).ok()
     }
 
     /// Checks of the indices of a field against the lengths that the object has; `args` are the object and the indices.

@@ -13,10 +13,12 @@ mod domains;
 mod error;
 mod expr;
 mod instruction;
+mod lane;
 mod launch;
 mod location;
 mod nest;
 mod number;
+pub(crate) mod record;
 mod reserved;
 mod scope;
 mod shadow;
@@ -24,14 +26,17 @@ mod shadow_access;
 mod shared;
 mod tidy;
 pub mod tree;
+mod vector;
 
 pub use bounds::host_limits;
 pub use error::LowerError;
 pub use launch::lower;
 pub use shared::Schedules;
 
+use std::sync::Arc;
+
 use parloop_device::Language;
-use parloop_ir::syntax::{Expr, Initializer, Preamble, Target, Type};
+use parloop_ir::syntax::{Expr, Initializer, Preamble, RecordType, Target, Type};
 use parloop_isl::Name;
 
 use tree::{Function, Param, Table};
@@ -80,6 +85,8 @@ pub struct Lowered {
     pub language: Language,
     /// Preambles of the user and of functions.
     pub preambles: Vec<Preamble>,
+    /// The records that its data consists of.
+    pub records: Vec<Arc<RecordType>>,
     /// Tables of constants.
     pub tables: Vec<Table>,
     /// Functions, each after those that it calls.

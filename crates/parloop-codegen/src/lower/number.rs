@@ -7,6 +7,8 @@ use parloop_device::DType;
 use parloop_ir::promote::{meet, rank};
 use parloop_ir::syntax::{CompareOp, Type, UnaryOp};
 
+use super::lane::{lane_count, lane_of, vector_of};
+use super::record::record_zero;
 use super::tree::{Op, Routine, Value, ValueKind};
 
 /// A value whose type may still follow its partner.
@@ -50,13 +52,21 @@ pub(super) fn zero(ty: &Type) -> Value {
         Some(dtype) if dtype.is_complex() => Value::new(dtype, ValueKind::Complex(0.0, 0.0)),
         Some(dtype) if dtype.is_float() => Value::new(dtype, ValueKind::Float(0.0)),
         Some(DType::Bool) => Value::new(DType::Bool, ValueKind::Bool(false)),
-        _ => int(ty, 0),
+        _ => match ty {
+            Type::Vector(dtype, lanes) => vector_of(vec![zero(&Type::Scalar(*dtype)); usize::from(*lanes)]),
+            Type::Record(record) => Value::new(ty.clone(), ValueKind::Call(record_zero(record.name()), Vec::new())),
+            _ => int(ty, 0),
+        },
     }
 }
 
 fn convert(value: Value, weak: bool, ty: &Type) -> Value {
     if value.ty == *ty {
         return value;
+    }
+    if let Type::Vector(dtype, lanes) = ty {
+        let lane = Type::Scalar(*dtype);
+        return vector_of((0..*lanes).map(|place| convert(lane_of(&value, place), weak, &lane)).collect());
     }
     let (Some(from), Some(to)) = (value.ty.scalar(), ty.scalar()) else { return cast(value, ty) };
     if let ValueKind::Int(number) = value.kind
@@ -116,20 +126,19 @@ pub(super) fn cast(value: Value, ty: &Type) -> Value {
 /// Both as values of one type, and whether that is still weak.
 pub(super) fn unify(left: Typed, right: Typed) -> (Value, Value, bool) {
     let (Some(a), Some(b)) = (left.dtype(), right.dtype()) else {
-        let ty = if left.dtype().is_some() { right.value.ty.clone() } else { left.value.ty.clone() };
-        // A vector and a number: the languages that have vectors widen the number.
-        return (keep_vector(left, &ty), keep_vector(right, &ty), false);
+        let lanes = lane_count(&left.value.ty).or(lane_count(&right.value.ty));
+        let dtype = |typed: &Typed| match typed.value.ty {
+            Type::Scalar(dtype) | Type::Vector(dtype, _) => Some(dtype),
+            _ => None,
+        };
+        let (Some(lanes), Some(a), Some(b)) = (lanes, dtype(&left), dtype(&right)) else { return (left.value, right.value, false) };
+        let (dtype, weak) = meet(a, left.weak, b, right.weak, [left.value.as_int(), right.value.as_int()]);
+        let ty = Type::Vector(dtype, lanes);
+        return (left.to(&ty), right.to(&ty), weak);
     };
     let (dtype, weak) = meet(a, left.weak, b, right.weak, [left.value.as_int(), right.value.as_int()]);
     let ty = Type::Scalar(dtype);
     (left.to(&ty), right.to(&ty), weak)
-}
-
-fn keep_vector(typed: Typed, ty: &Type) -> Value {
-    match (ty, typed.dtype()) {
-        (Type::Vector(lane, _), Some(_)) => typed.to(&Type::Scalar(*lane)),
-        _ => typed.value,
-    }
 }
 
 /// `left op right` for values of one type, integers folded.

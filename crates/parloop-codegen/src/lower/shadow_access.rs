@@ -21,6 +21,11 @@ impl Scope<'_> {
         let Some(&turn) = shadow.turns.get(variable) else { return Ok(None) };
         let Some(instruction) = self.instructions.get(&self.instruction).map(|instruction| (*instruction).clone()) else { return Ok(None) };
         let space = self.array(variable)?.space;
+        // A component counts as all of its element.
+        let (expr, place) = match (expr, &place.kind) {
+            (Expr::Lookup(aggregate, _), ValueKind::Member(inner, _)) => (&**aggregate, &**inner),
+            _ => (expr, place),
+        };
         if !matches!(place.kind, ValueKind::Element(..) | ValueKind::Name(_))
             || !matches!(space, AddressSpace::Global | AddressSpace::Local)
         {

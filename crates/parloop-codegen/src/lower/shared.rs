@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use parloop_device::Language;
-use parloop_ir::syntax::{ClassSource, ClassType, Preamble};
+use parloop_ir::syntax::{ClassSource, ClassType, Preamble, RecordType, Type};
 use parloop_isl::Name;
 
 use super::LowerError;
@@ -22,6 +23,8 @@ pub(super) struct Shared {
     pub(super) language: Language,
     /// The functions of classes, each behind those that it needs.
     pub(super) classes: Vec<ClassSource>,
+    /// The records of its data.
+    pub(super) records: Vec<Arc<RecordType>>,
     /// The kernels that are called and have their function, or are about to.
     pub(super) called: BTreeSet<Name>,
     /// How many statements loops that are unrolled have made.
@@ -43,6 +46,19 @@ impl Shared {
             }
         }
         Ok(())
+    }
+
+    /// Notes a record, which is defined once.
+    pub(super) fn note_type(&mut self, ty: &Type) -> Result<(), LowerError> {
+        let Type::Record(record) = ty else { return Ok(()) };
+        match self.records.iter().find(|known| known.name() == record.name()) {
+            Some(known) if known != record => Err(LowerError::SameRecord { name: record.name().clone() }),
+            Some(_) => Ok(()),
+            None => {
+                self.records.push(record.clone());
+                Ok(())
+            }
+        }
     }
 
     /// The number of a check of that text.

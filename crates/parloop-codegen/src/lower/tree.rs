@@ -68,6 +68,8 @@ pub enum ValueKind {
     Complex(f64, f64),
     /// A truth value.
     Bool(bool),
+    /// A vector of these lanes.
+    Vector(Vec<Value>),
     /// A variable, or a parameter.
     Name(Name),
     /// The index along an axis of the launch.
@@ -366,7 +368,9 @@ impl Value {
         match &self.kind {
             ValueKind::Int(_) | ValueKind::Float(_) | ValueKind::Complex(..) | ValueKind::Bool(_) => Vec::new(),
             ValueKind::Name(_) | ValueKind::Axis(_) | ValueKind::Text(_) => Vec::new(),
-            ValueKind::Element(_, inside) | ValueKind::Call(_, inside) | ValueKind::Routine(_, inside) => inside.iter().collect(),
+            ValueKind::Element(_, inside) | ValueKind::Call(_, inside) | ValueKind::Routine(_, inside) | ValueKind::Vector(inside) => {
+                inside.iter().collect()
+            }
             ValueKind::Pointer(_, offset) => offset.iter().map(|value| &**value).collect(),
             ValueKind::Address(inner) | ValueKind::Unary(_, inner) | ValueKind::Cast(inner) | ValueKind::Member(inner, _) => vec![inner],
             ValueKind::Binary(_, left, right) | ValueKind::Compare(_, left, right) => vec![left, right],

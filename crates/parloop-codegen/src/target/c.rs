@@ -1,7 +1,7 @@
 //! C, for our CPU threads or for a plain call.
 
 use parloop_device::DType;
-use parloop_ir::syntax::{AddressSpace, MemoryKind};
+use parloop_ir::syntax::{AddressSpace, MemoryKind, Target};
 
 use super::dialect::Dialect;
 use crate::lower::tree::{Axis, FunctionKind};
@@ -9,6 +9,10 @@ use crate::lower::tree::{Axis, FunctionKind};
 pub(super) struct C;
 
 impl Dialect for C {
+    fn target(&self) -> Target {
+        Target::C
+    }
+
     fn scalar(&self, dtype: DType) -> &'static str {
         dtype.c_name()
     }

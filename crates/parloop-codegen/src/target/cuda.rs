@@ -1,7 +1,7 @@
 //! CUDA C++, as NVRTC reads it.
 
 use parloop_device::DType;
-use parloop_ir::syntax::{AddressSpace, MemoryKind};
+use parloop_ir::syntax::{AddressSpace, MemoryKind, Target};
 
 use super::dialect::Dialect;
 use crate::lower::tree::{Axis, FunctionKind};
@@ -9,6 +9,10 @@ use crate::lower::tree::{Axis, FunctionKind};
 pub(super) struct Cuda;
 
 impl Dialect for Cuda {
+    fn target(&self) -> Target {
+        Target::Cuda
+    }
+
     fn scalar(&self, dtype: DType) -> &'static str {
         match dtype {
             DType::Bool => "bool",
@@ -26,19 +30,6 @@ impl Dialect for Cuda {
             DType::C64 => "float2",
             DType::C128 => "double2",
         }
-    }
-
-    fn vector(&self, dtype: DType, lanes: u8) -> String {
-        let name = match dtype {
-            DType::I8 => "char",
-            DType::I64 => "longlong",
-            DType::U8 => "uchar",
-            DType::U16 => "ushort",
-            DType::U32 => "uint",
-            DType::U64 => "ulonglong",
-            other => self.scalar(other),
-        };
-        format!("{name}{lanes}")
     }
 
     fn space(&self, _space: AddressSpace) -> &'static str {

@@ -1,8 +1,10 @@
 //! What differs between the languages of the targets.
 
 use parloop_device::DType;
-use parloop_ir::syntax::{AddressSpace, MemoryKind, Type};
+use parloop_ir::functions::vector_type;
+use parloop_ir::syntax::{AddressSpace, MemoryKind, Target, Type};
 
+use crate::lower::record::record_type;
 use crate::lower::tree::{Axis, FunctionKind, Param};
 
 /// The parts of a target's language that differ.
@@ -10,10 +12,8 @@ pub(super) trait Dialect {
     /// The name of a type of numbers, as a variable or in memory.
     fn scalar(&self, dtype: DType) -> &'static str;
 
-    /// The name of a vector of numbers.
-    fn vector(&self, dtype: DType, lanes: u8) -> String {
-        format!("{}{lanes}", self.scalar(dtype))
-    }
+    /// The target that it is the language of.
+    fn target(&self) -> Target;
 
     /// The text before a pointer's or variable's type for its memory, with a space behind it.
     fn space(&self, space: AddressSpace) -> &'static str;
@@ -97,7 +97,8 @@ pub(super) trait Dialect {
     fn type_name(&self, ty: &Type) -> String {
         match ty {
             Type::Scalar(dtype) => self.scalar(*dtype).to_owned(),
-            Type::Vector(dtype, lanes) => self.vector(*dtype, *lanes),
+            Type::Vector(dtype, lanes) => vector_type(*dtype, *lanes, self.target()),
+            Type::Record(record) => record_type(record.name()),
             Type::Class(class) => class.name().to_string(),
             Type::Opaque(name) => name.to_string(),
         }

@@ -1,7 +1,7 @@
 //! HIP C++, as hiprtc reads it: CUDA's words.
 
 use parloop_device::DType;
-use parloop_ir::syntax::{AddressSpace, MemoryKind};
+use parloop_ir::syntax::{AddressSpace, MemoryKind, Target};
 
 use super::cuda::Cuda;
 use super::dialect::Dialect;
@@ -10,12 +10,12 @@ use crate::lower::tree::{Axis, FunctionKind};
 pub(super) struct Hip;
 
 impl Dialect for Hip {
-    fn scalar(&self, dtype: DType) -> &'static str {
-        Cuda.scalar(dtype)
+    fn target(&self) -> Target {
+        Target::Hip
     }
 
-    fn vector(&self, dtype: DType, lanes: u8) -> String {
-        Cuda.vector(dtype, lanes)
+    fn scalar(&self, dtype: DType) -> &'static str {
+        Cuda.scalar(dtype)
     }
 
     fn space(&self, space: AddressSpace) -> &'static str {

@@ -1,7 +1,7 @@
 //! ISPC: groups are tasks, the first local axis is the lanes of a program.
 
 use parloop_device::DType;
-use parloop_ir::syntax::{AddressSpace, MemoryKind};
+use parloop_ir::syntax::{AddressSpace, MemoryKind, Target};
 
 use super::dialect::Dialect;
 use crate::lower::tree::{Axis, FunctionKind, Param};
@@ -9,6 +9,10 @@ use crate::lower::tree::{Axis, FunctionKind, Param};
 pub(super) struct Ispc;
 
 impl Dialect for Ispc {
+    fn target(&self) -> Target {
+        Target::Ispc
+    }
+
     fn scalar(&self, dtype: DType) -> &'static str {
         match dtype {
             DType::Bool => "bool",
@@ -25,10 +29,6 @@ impl Dialect for Ispc {
             DType::C64 => "float<2>",
             DType::C128 => "double<2>",
         }
-    }
-
-    fn vector(&self, dtype: DType, lanes: u8) -> String {
-        format!("{}<{lanes}>", self.scalar(dtype))
     }
 
     fn space(&self, space: AddressSpace) -> &'static str {

@@ -3,6 +3,7 @@
 mod c;
 mod complex;
 mod cuda;
+mod definition;
 mod dialect;
 mod hip;
 mod ispc;

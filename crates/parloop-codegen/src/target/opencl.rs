@@ -1,7 +1,7 @@
 //! OpenCL C 1.2.
 
 use parloop_device::DType;
-use parloop_ir::syntax::{AddressSpace, MemoryKind};
+use parloop_ir::syntax::{AddressSpace, MemoryKind, Target};
 
 use super::dialect::Dialect;
 use crate::lower::tree::{Axis, FunctionKind};
@@ -9,6 +9,10 @@ use crate::lower::tree::{Axis, FunctionKind};
 pub(super) struct OpenCl;
 
 impl Dialect for OpenCl {
+    fn target(&self) -> Target {
+        Target::OpenCl
+    }
+
     fn scalar(&self, dtype: DType) -> &'static str {
         match dtype {
             // `bool` has no size that host and device agree on.

@@ -1,7 +1,8 @@
 //! Values as expressions of C: parentheses where they are needed, literals of the right type, complex numbers by functions.
 
 use parloop_device::DType;
-use parloop_ir::syntax::{CompareOp, Type, UnaryOp};
+use parloop_ir::functions::vector_maker;
+use parloop_ir::syntax::{CompareOp, Target, Type, UnaryOp};
 
 use super::complex::{complex_name, part_of};
 use super::routine::Need;
@@ -96,6 +97,7 @@ impl Writer<'_> {
                 (text, bond)
             }
             ValueKind::Bool(truth) => (if *truth { "1" } else { "0" }.into(), Bond::Primary),
+            ValueKind::Vector(parts) => self.vector(&value.ty, parts),
             ValueKind::Name(name) => (name.to_string(), Bond::Primary),
             ValueKind::Axis(axis) => (self.dialect.axis(*axis), Bond::Primary),
             ValueKind::Text(text) => (text.clone(), Bond::Choice),
@@ -128,6 +130,17 @@ impl Writer<'_> {
             }
             ValueKind::ShadowAccess(touch) => (self.touch(touch), Bond::Primary),
         }
+    }
+
+    fn vector(&mut self, ty: &Type, parts: &[Value]) -> (String, Bond) {
+        let Type::Vector(dtype, lanes) = ty else { return (self.list(parts), Bond::Primary) };
+        if self.target != Target::OpenCl {
+            return (format!("{}({})", vector_maker(*dtype, *lanes, self.target), self.list(parts)), Bond::Primary);
+        }
+        // One number fills all lanes.
+        let is_filled = parts.iter().all(|part| *part == parts[0]);
+        let parts = if is_filled { self.value(&parts[0]) } else { self.list(parts) };
+        (format!("({})({parts})", self.dialect.type_name(ty)), Bond::Unary)
     }
 
     fn touch(&mut self, touch: &ShadowAccess) -> String {

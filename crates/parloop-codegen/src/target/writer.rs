@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use parloop_device::DType;
 use parloop_ir::syntax::{AddressSpace, Target, Type};
 
+use super::definition;
 use super::dialect::Dialect;
 use super::routine::{self, Need};
 use crate::lower::tree::{AtomicChange, Declaration, For, Function, FunctionKind, LoopHint, Op, Param, Statement, Table, Value, ValueKind};
@@ -47,6 +48,9 @@ pub fn write(lowered: &Lowered) -> Result<Code, LowerError> {
     let has_places = front.lines().any(|line| line.starts_with("#line "));
     front.push_str(&needs);
     let mut text = dialect.opening(&format!("{front}{body}"));
+    let records: String = lowered.records.iter().map(|record| definition::record(dialect, record, &body)).collect();
+    text.push_str(&definition::vectors(lowered.target, &format!("{records}{front}{body}")));
+    text.push_str(&records);
     text.push_str(&front);
     if has_places {
         // Compiler messages about what follows do not refer to the user's source.

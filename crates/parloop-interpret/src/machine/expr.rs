@@ -6,59 +6,96 @@ use std::sync::Arc;
 use parloop_analysis::infer;
 use parloop_device::DType;
 use parloop_ir::callable::ArgId;
-use parloop_ir::syntax::{BinaryOp, Call, CompareOp, Expr, Literal, Reduction, ReductionOp, UnaryOp};
+use parloop_ir::syntax::{BinaryOp, Call, CompareOp, Expr, Literal, Reduction, ReductionOp, Type};
 use parloop_isl::{Name, Set};
 
 use super::{Machine, range};
 use crate::error::InterpretError;
-use crate::number::{Fault, Number, Value, binary, compare, extreme, unify};
+use crate::memory::part_of;
+use crate::number::{Datum, Fault, Number, Value, binary, compare, extreme, unary, unify};
 
 impl Machine<'_> {
+    /// The value of an expression that is one number.
     pub(super) fn value(&mut self, expr: &Expr) -> Result<Value, InterpretError> {
+        match self.datum(expr)? {
+            Datum::One(value) => Ok(value),
+            Datum::Many(_) => Err(self.unsupported(format!("`{expr}` as a number"))),
+        }
+    }
+
+    /// The value of an expression.
+    pub(super) fn datum(&mut self, expr: &Expr) -> Result<Datum, InterpretError> {
         match expr {
-            Expr::Literal(literal) => self.literal(literal),
+            Expr::Literal(literal) => self.literal(literal).map(Datum::One),
             Expr::Variable(name) => match self.at(name) {
-                Some(value) => Ok(Value::strong(self.kernel.index_type, Number::Int(value.into()))),
-                None => self.read(name, &[]),
+                Some(value) => Ok(Datum::One(Value::strong(self.kernel.index_type, Number::Int(value.into())))),
+                None => self.read(name, &[], None),
             },
             Expr::Subscript(aggregate, indices) => match &**aggregate {
-                Expr::Variable(name) => self.read(name, indices),
+                Expr::Variable(name) => self.read(name, indices, None),
                 _ => Err(self.unsupported(format!("`{expr}`"))),
             },
-            Expr::Unary(op, operand) => self.unary(*op, operand),
+            Expr::Lookup(aggregate, field) => self.component(expr, aggregate, field),
+            Expr::Unary(op, operand) => {
+                let operand = self.datum(operand)?;
+                self.checked(Datum::lift(&[operand], |values| unary(*op, values[0])))
+            }
             Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right) => {
                 let left = self.value(left)?.number.is_true();
                 let decided = left == (*op == BinaryOp::Or);
-                Ok(Value::truth(if decided { left } else { self.value(right)?.number.is_true() }))
+                Ok(Datum::One(Value::truth(if decided { left } else { self.value(right)?.number.is_true() })))
             }
             Expr::Binary(op, left, right) => {
-                let (left, right) = (self.value(left)?, self.value(right)?);
-                self.checked(binary(*op, left, right))
+                let operands = [self.datum(left)?, self.datum(right)?];
+                self.operation(*op, &operands)
             }
             Expr::Chain(chain) => {
-                let first = self.value(&chain.first)?;
+                let first = self.datum(&chain.first)?;
                 chain.rest.iter().try_fold(first, |left, (op, right)| {
-                    let right = self.value(right)?;
-                    self.checked(binary(*op, left, right))
+                    let right = self.datum(right)?;
+                    self.operation(*op, &[left, right])
                 })
             }
             Expr::Compare(op, left, right) => {
                 let (left, right) = (self.value(left)?, self.value(right)?);
-                self.checked(compare(*op, left, right).map(Value::truth))
+                self.checked(compare(*op, left, right).map(|truth| Datum::One(Value::truth(truth))))
             }
             Expr::Min(operands) => self.extreme(false, operands),
             Expr::Max(operands) => self.extreme(true, operands),
             Expr::If(parts) => self.choose(parts),
             Expr::Cast(ty, operand) => {
-                let dtype = ty.scalar().ok_or_else(|| self.unsupported(format!("`{expr}`")))?;
-                let value = self.value(operand)?.to(dtype);
-                self.checked(value.map(|value| Value { weak: false, ..value }))
+                let value = self.datum(operand)?;
+                self.checked(value.to(ty)).map(Datum::settled)
             }
-            Expr::Call(call) => self.call(call),
+            Expr::Call(call) => match <[Datum; 1]>::try_from(self.call(call)?) {
+                Ok([value]) => Ok(value),
+                Err(_) => Err(self.unsupported(format!("`{expr}` as one value"))),
+            },
             Expr::Reduction(reduction) => self.reduce(expr, reduction),
-            Expr::CommonSubexpression(operand, _) => Ok(Value { weak: false, ..self.value(operand)? }),
-            Expr::LinearSubscript(..) | Expr::Slice(_) | Expr::SubArray(_) | Expr::Lookup(..) | Expr::Tuple(_) => {
-                Err(self.unsupported(format!("`{expr}`")))
+            Expr::CommonSubexpression(operand, _) => Ok(self.datum(operand)?.settled()),
+            Expr::LinearSubscript(..) | Expr::Slice(_) | Expr::SubArray(_) | Expr::Tuple(_) => Err(self.unsupported(format!("`{expr}`"))),
+        }
+    }
+
+    fn operation(&self, op: BinaryOp, operands: &[Datum; 2]) -> Result<Datum, InterpretError> {
+        self.checked(Datum::lift(operands, |values| binary(op, values[0], values[1])))
+    }
+
+    /// A component of a vector or record, or a part of a complex number. Of a variable only that component is read.
+    fn component(&mut self, expr: &Expr, aggregate: &Expr, field: &Name) -> Result<Datum, InterpretError> {
+        let ty = infer::type_of(self.program, self.kernel, aggregate)?;
+        if let Some(dtype) = ty.scalar() {
+            let number = self.value(aggregate)?.number;
+            let part = if field == "real" { number.real() } else { number.imaginary() };
+            return Ok(Datum::One(Value::strong(parloop_ir::promote::real_of(dtype), Number::Float(part))));
+        }
+        let place = part_of(&ty, field).ok_or_else(|| self.unsupported(format!("`{expr}`")))?;
+        match aggregate {
+            Expr::Variable(name) => self.read(name, &[], Some(place)),
+            Expr::Subscript(array, indices) if let Expr::Variable(name) = &**array => self.read(name, indices, Some(place)),
+            _ => {
+                let whole = self.datum(aggregate)?;
+                whole.part(place).map(Datum::One).ok_or_else(|| self.unsupported(format!("`{expr}`")))
             }
         }
     }
@@ -95,47 +132,32 @@ impl Machine<'_> {
         })
     }
 
-    fn unary(&mut self, op: UnaryOp, operand: &Expr) -> Result<Value, InterpretError> {
-        let value = self.value(operand)?;
-        let dtype = if value.dtype == DType::Bool { DType::I8 } else { value.dtype };
-        let number = match (op, value.number) {
-            (UnaryOp::Not, number) => return Ok(Value::truth(!number.is_true())),
-            (UnaryOp::Negate, Number::Bool(truth)) => Number::Int(-i128::from(truth)),
-            (UnaryOp::Negate, Number::Int(integer)) => Number::Int(-integer),
-            (UnaryOp::Negate, Number::Float(value)) => Number::Float(-value),
-            (UnaryOp::Negate, Number::Complex(re, im)) => Number::Complex(-re, -im),
-            (UnaryOp::BitNot, Number::Int(integer)) => Number::Int(!integer),
-            (UnaryOp::BitNot, _) => return Err(self.unsupported("`~` of a value that is not an integer")),
-        };
-        self.checked(Value { dtype, weak: value.weak, number }.to(dtype))
-    }
-
-    fn extreme(&mut self, largest: bool, operands: &[Expr]) -> Result<Value, InterpretError> {
-        let mut found: Option<Value> = None;
+    fn extreme(&mut self, largest: bool, operands: &[Expr]) -> Result<Datum, InterpretError> {
+        let mut found: Option<Datum> = None;
         for operand in operands {
-            let value = self.value(operand)?;
+            let value = self.datum(operand)?;
             found = Some(match found {
                 None => value,
-                Some(before) => self.checked(extreme(largest, before, value))?,
+                Some(before) => self.checked(Datum::lift(&[before, value], |values| extreme(largest, values[0], values[1])))?,
             });
         }
         found.ok_or_else(|| self.unsupported("`min` or `max` without arguments"))
     }
 
     /// The branch that is not taken need not have a value: only its type matters.
-    fn choose(&mut self, parts: &Arc<[Expr; 3]>) -> Result<Value, InterpretError> {
+    fn choose(&mut self, parts: &Arc<[Expr; 3]>) -> Result<Datum, InterpretError> {
         let truth = self.value(&parts[0])?.number.is_true();
         let (chosen, other) = if truth { (&parts[1], &parts[2]) } else { (&parts[2], &parts[1]) };
-        let chosen = self.value(chosen)?;
-        if let Ok(other) = self.value(other) {
-            return Ok(self.checked(unify(chosen, other))?.0);
+        let chosen = self.datum(chosen)?;
+        if let Ok(other) = self.datum(other) {
+            return self.checked(Datum::lift(&[chosen, other], |values| Ok(unify(values[0], values[1])?.0)));
         }
         let ty = infer::type_of(self.program, self.kernel, &Expr::If(parts.clone()))?;
-        let dtype = ty.scalar().ok_or_else(|| self.unsupported("a conditional expression whose values are not numbers"))?;
-        self.checked(chosen.to(dtype))
+        self.checked(chosen.to(&ty))
     }
 
-    fn call(&mut self, call: &Call) -> Result<Value, InterpretError> {
+    /// The results of a call.
+    pub(super) fn call(&mut self, call: &Call) -> Result<Vec<Datum>, InterpretError> {
         let callable = call.resolved.then(|| self.program.callables.get(&call.function)).flatten().cloned();
         let types = callable.as_ref().and_then(|callable| callable.types());
         let (Some(callable), Some(types), true) = (&callable, types, call.keywords.is_empty()) else {
@@ -143,37 +165,50 @@ impl Machine<'_> {
         };
         let mut args = Vec::with_capacity(call.args.len());
         for (place, arg) in call.args.iter().enumerate() {
-            let value = self.value(arg)?;
-            let takes = types.get(&ArgId::argument(place)).and_then(|ty| ty.scalar()).unwrap_or(value.dtype);
-            args.push(self.checked(value.to(takes))?.number);
+            let value = self.datum(arg)?;
+            args.push(match types.get(&ArgId::argument(place)) {
+                Some(takes) => self.checked(value.to(takes))?,
+                None => value,
+            });
         }
-        let gives = types.get(&ArgId::result(0)).and_then(|ty| ty.scalar());
-        let (Some(gives), Some(number)) = (gives, function(callable.name(), &args)) else {
-            return Err(self.unsupported(format!("the function `{}`", callable.name())));
+        let name = callable.name();
+        if let Some(results) = self.checked(crate::vector::call(name, &args))? {
+            return Ok(results);
+        }
+        let gives = match types.get(&ArgId::result(0)) {
+            Some(Type::Scalar(dtype) | Type::Vector(dtype, _)) => *dtype,
+            _ => return Err(self.unsupported(format!("the function `{name}`"))),
         };
-        Ok(Value::strong(gives, self.checked(number.to(gives).ok_or(Fault::TooLarge))?))
+        let apply = |values: &[Value]| {
+            let numbers: Vec<Number> = values.iter().map(|value| value.number).collect();
+            let number = function(name, &numbers).ok_or(Fault::NoOperation)?;
+            Ok(Value::strong(gives, number.to(gives).ok_or(Fault::TooLarge)?))
+        };
+        match Datum::lift(&args, apply) {
+            Err(Fault::NoOperation) => Err(self.unsupported(format!("the function `{name}`"))),
+            found => Ok(vec![self.checked(found)?]),
+        }
     }
 
-    fn reduce(&mut self, expr: &Expr, reduction: &Reduction) -> Result<Value, InterpretError> {
-        let dtype = self.reduction_types.get(expr).copied().ok_or_else(|| self.unsupported(format!("`{expr}`")))?;
+    fn reduce(&mut self, expr: &Expr, reduction: &Reduction) -> Result<Datum, InterpretError> {
+        let ty = self.reduction_types.get(expr).cloned().ok_or_else(|| self.unsupported(format!("`{expr}`")))?;
         let scope: BTreeSet<Name> = self.point.iter().map(|(name, _)| name).chain(&reduction.inames).cloned().collect();
         let domain = crate::order::points(&self.forest, &scope)?;
         let mut found = None;
         self.reduce_over(&domain, &reduction.inames, &mut |machine| {
-            let value = machine.value(&reduction.operands[0])?;
-            let value = machine.checked(value.to(dtype))?;
-            found = Some(match found {
+            let value = machine.datum(&reduction.operands[0])?;
+            let value = machine.checked(value.to(&ty))?;
+            found = Some(match found.take() {
                 None => value,
                 Some(before) => machine.combine(&reduction.op, before, value)?,
             });
             Ok(())
         })?;
-        let (found, empty) = match found {
-            Some(value) => (value.number, false),
-            None => (Number::Bool(false), true),
+        let found = match found {
+            Some(value) => value,
+            None => self.neutral(&reduction.op, &ty)?,
         };
-        let number = if empty { self.neutral(&reduction.op, dtype)? } else { found };
-        Ok(Value::strong(dtype, self.checked(number.to(dtype).ok_or(Fault::TooLarge))?))
+        self.checked(found.to(&ty)).map(Datum::settled)
     }
 
     fn reduce_over(
@@ -196,21 +231,28 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn combine(&self, op: &ReductionOp, left: Value, right: Value) -> Result<Value, InterpretError> {
-        match op {
-            ReductionOp::Sum => self.checked(binary(BinaryOp::Add, left, right)),
-            ReductionOp::Product => self.checked(binary(BinaryOp::Multiply, left, right)),
-            ReductionOp::Max => self.checked(extreme(true, left, right)),
-            ReductionOp::Min => self.checked(extreme(false, left, right)),
-            ReductionOp::Any => Ok(Value::truth(left.number.is_true() || right.number.is_true())),
-            ReductionOp::All => Ok(Value::truth(left.number.is_true() && right.number.is_true())),
-            _ => Err(self.unsupported(format!("a reduction by `{op}`"))),
+    fn combine(&self, op: &ReductionOp, left: Datum, right: Datum) -> Result<Datum, InterpretError> {
+        let combine = |values: &[Value]| {
+            let (left, right) = (values[0], values[1]);
+            match op {
+                ReductionOp::Sum => binary(BinaryOp::Add, left, right),
+                ReductionOp::Product => binary(BinaryOp::Multiply, left, right),
+                ReductionOp::Max => extreme(true, left, right),
+                ReductionOp::Min => extreme(false, left, right),
+                ReductionOp::Any => Ok(Value::truth(left.number.is_true() || right.number.is_true())),
+                ReductionOp::All => Ok(Value::truth(left.number.is_true() && right.number.is_true())),
+                _ => Err(Fault::NoOperation),
+            }
+        };
+        match Datum::lift(&[left, right], combine) {
+            Err(Fault::NoOperation) => Err(self.unsupported(format!("a reduction by `{op}`"))),
+            found => self.checked(found),
         }
     }
 
-    fn neutral(&mut self, op: &ReductionOp, dtype: DType) -> Result<Number, InterpretError> {
-        match op.neutral(Some(&[dtype])) {
-            Ok(neutral) if op.arity() == 1 => Ok(self.value(&neutral[0])?.number),
+    fn neutral(&mut self, op: &ReductionOp, ty: &Type) -> Result<Datum, InterpretError> {
+        match op.neutral(Some(std::slice::from_ref(ty))) {
+            Ok(neutral) if op.arity() == 1 => self.datum(&neutral[0]),
             _ => Err(self.unsupported(format!("an empty reduction by `{op}`"))),
         }
     }

@@ -14,8 +14,8 @@ use parloop_ir::syntax::{
 use parloop_isl::{Bound, Bounds, Name, Set};
 
 use crate::error::InterpretError;
-use crate::memory::{Variable, initial};
-use crate::number::{Number, Value};
+use crate::memory::{Variable, initial, part_of, parts_of};
+use crate::number::{Datum, Number, Value};
 use crate::order::{Node, Planner};
 
 /// Runs the program's only kernel. Each argument has its numbers in C order, or one number if it is passed by value; the final values of
@@ -96,7 +96,7 @@ struct Machine<'k> {
     /// For each instruction the points of its inames.
     domains: &'k [Set],
     /// The types of the results of reductions that stand in expressions.
-    reduction_types: HashMap<Expr, DType>,
+    reduction_types: HashMap<Expr, Type>,
     variables: BTreeMap<Name, Variable>,
     /// The values of the inames around what is done, the outermost first.
     point: Vec<(Name, i64)>,
@@ -111,8 +111,8 @@ impl<'k> Machine<'k> {
             let mut found = Vec::new();
             expr.visit(&mut |part| found.extend(matches!(part, Expr::Reduction(_)).then_some(part)));
             for reduction in found {
-                if let Some(dtype) = infer::type_of(program, kernel, reduction).ok().and_then(|ty| ty.scalar()) {
-                    reduction_types.insert(reduction.clone(), dtype);
+                if let Ok(ty) = infer::type_of(program, kernel, reduction) {
+                    reduction_types.insert(reduction.clone(), ty);
                 }
             }
         }
@@ -132,30 +132,32 @@ impl<'k> Machine<'k> {
         let kernel = self.kernel;
         let (values, arrays): (Vec<_>, Vec<_>) = kernel.arguments.iter().partition(|argument| argument.kind == ArgumentKind::Value);
         for argument in values.into_iter().chain(arrays) {
-            let dtype = self.dtype(&argument.name, argument.ty.as_ref())?;
+            let (ty, dtypes) = self.parts(&argument.name, argument.ty.as_ref())?;
             let shape = match &argument.kind {
                 ArgumentKind::Value => Vec::new(),
                 ArgumentKind::Array { layout, .. } => self.shape(&argument.name, &layout.shape)?,
                 _ => return Err(self.unsupported(format!("argument `{}`, which is an object or an image", argument.name))),
             };
             let given = arguments.get(&argument.name).ok_or_else(|| InterpretError::Missing { argument: argument.name.clone() })?;
-            let expected: usize = shape.iter().product();
+            let expected: usize = shape.iter().product::<usize>() * dtypes.len();
             if given.len() != expected {
                 return Err(InterpretError::WrongLength { argument: argument.name.clone(), expected, found: given.len() });
             }
-            let numbers = given.iter().map(|number| number.to(dtype)).collect::<Option<Vec<_>>>();
-            let numbers = numbers.ok_or_else(|| InterpretError::NoValue { name: argument.name.clone() })?;
-            self.variables.insert(argument.name.clone(), Variable::new(dtype, shape, Vec::new(), Some(numbers)));
+            let numbers = given.iter().zip(dtypes.iter().cycle()).map(|(number, dtype)| number.to(*dtype)).collect::<Option<Vec<_>>>();
+            let missing = || InterpretError::NoValue { name: argument.name.clone() };
+            let variable = Variable::new(&ty, shape, Vec::new(), Some(numbers.ok_or_else(missing)?));
+            self.variables.insert(argument.name.clone(), variable.ok_or_else(missing)?);
         }
         for temporary in kernel.temporaries.values() {
-            let dtype = self.dtype(&temporary.name, temporary.ty.as_ref())?;
+            let (ty, _) = self.parts(&temporary.name, temporary.ty.as_ref())?;
             let shape = self.shape(&temporary.name, &temporary.layout.shape)?;
             let numbers = temporary.initializer.as_ref().map(|initializer| initial(&temporary.name, initializer)).transpose()?;
             if let Some(found) = numbers.as_ref().map(Vec::len).filter(|&found| found != shape.iter().product::<usize>()) {
                 return Err(InterpretError::WrongLength { argument: temporary.name.clone(), expected: shape.iter().product(), found });
             }
             let axes = self.copies_along(planner, &temporary.name, temporary.space);
-            self.variables.insert(temporary.name.clone(), Variable::new(dtype, shape, axes, numbers));
+            let missing = || InterpretError::NoValue { name: temporary.name.clone() };
+            self.variables.insert(temporary.name.clone(), Variable::new(&ty, shape, axes, numbers).ok_or_else(missing)?);
         }
         Ok(())
     }
@@ -175,8 +177,10 @@ impl<'k> Machine<'k> {
         axes.into_iter().filter(kept).collect()
     }
 
-    fn dtype(&self, name: &Name, ty: Option<&Type>) -> Result<DType, InterpretError> {
-        ty.and_then(Type::scalar).ok_or_else(|| self.unsupported(format!("`{name}`, which does not hold numbers")))
+    /// The type of a variable, and those of the numbers of an element.
+    fn parts(&self, name: &Name, ty: Option<&Type>) -> Result<(Type, Vec<DType>), InterpretError> {
+        let found = ty.and_then(|ty| Some((ty.clone(), parts_of(ty)?)));
+        found.ok_or_else(|| self.unsupported(format!("`{name}`, which does not hold numbers")))
     }
 
     fn shape(&mut self, array: &Name, shape: &Shape) -> Result<Vec<usize>, InterpretError> {
@@ -228,11 +232,18 @@ impl<'k> Machine<'k> {
         }
         match &instruction.kind {
             InstructionKind::Assign(assignment) => {
-                let value = self.value(&assignment.rhs)?;
+                let value = self.datum(&assignment.rhs)?;
                 self.write(&assignment.lhs, value)
             }
             InstructionKind::Barrier { .. } | InstructionKind::Nop => Ok(()),
-            InstructionKind::Call(_) => Err(self.unsupported("a call with several results or with arrays")),
+            InstructionKind::Call(call) => {
+                let Expr::Call(rhs) = &call.rhs else { return Err(self.unsupported("several results that are not those of a call")) };
+                let values = self.call(rhs)?;
+                if values.len() != call.lhs.len() {
+                    return Err(self.unsupported("a call with several results or with arrays"));
+                }
+                call.lhs.iter().zip(values).try_for_each(|(lhs, value)| self.write(lhs, value))
+            }
             InstructionKind::C(_) => Err(self.unsupported("C code")),
         }
     }
@@ -254,7 +265,7 @@ impl<'k> Machine<'k> {
     fn integer(&self, name: &Name) -> Option<i64> {
         self.at(name).or_else(|| {
             let variable = self.variables.get(name).filter(|variable| variable.shape.is_empty())?;
-            variable.read(&self.copy_of(variable)?, 0)?.integer().and_then(|integer| i64::try_from(integer).ok())
+            variable.read(&self.copy_of(variable)?, 0, 0)?.integer().and_then(|integer| i64::try_from(integer).ok())
         })
     }
 
@@ -267,16 +278,29 @@ impl<'k> Machine<'k> {
         variable.axes.iter().map(along).collect()
     }
 
-    fn read(&mut self, name: &Name, indices: &[Expr]) -> Result<Value, InterpretError> {
+    /// An element, or the component of it at that place.
+    fn read(&mut self, name: &Name, indices: &[Expr], part: Option<usize>) -> Result<Datum, InterpretError> {
         let (copy, place, indices) = self.element(name, indices)?;
         let variable = &self.variables[name];
         let index = || indices.iter().map(|&index| usize::try_from(index).unwrap_or(0)).collect();
         let missing = || InterpretError::NotWritten { instruction: self.instruction.clone(), array: name.clone(), index: index() };
-        Ok(Value::strong(variable.dtype, variable.read(&copy, place).ok_or_else(missing)?))
+        let number = |part: usize| {
+            let number = variable.read(&copy, place, part).ok_or_else(missing)?;
+            Ok::<Value, InterpretError>(Value::strong(variable.dtypes[part], number))
+        };
+        match part {
+            Some(part) => Ok(Datum::One(number(part)?)),
+            None if variable.has_components => Ok(Datum::Many((0..variable.dtypes.len()).map(number).collect::<Result<_, _>>()?)),
+            None => Ok(Datum::One(number(0)?)),
+        }
     }
 
-    fn write(&mut self, lhs: &Expr, value: Value) -> Result<(), InterpretError> {
-        let (name, indices): (&Name, &[Expr]) = match lhs {
+    fn write(&mut self, lhs: &Expr, value: Datum) -> Result<(), InterpretError> {
+        let (inner, field) = match lhs {
+            Expr::Lookup(aggregate, field) => (&**aggregate, Some(field)),
+            other => (other, None),
+        };
+        let (name, indices): (&Name, &[Expr]) = match inner {
             Expr::Variable(name) => (name, &[]),
             Expr::Subscript(aggregate, indices) => match &**aggregate {
                 Expr::Variable(name) => (name, indices),
@@ -284,11 +308,22 @@ impl<'k> Machine<'k> {
             },
             _ => return Err(self.unsupported(format!("`{lhs}`"))),
         };
+        let only = match field {
+            None => None,
+            Some(field) => {
+                let ty = infer::type_of(self.program, self.kernel, inner)?;
+                Some(part_of(&ty, field).ok_or_else(|| self.unsupported(format!("`{lhs}`")))?)
+            }
+        };
         let (copy, place, _) = self.element(name, indices)?;
-        let dtype = self.variables[name].dtype;
-        let number = self.checked(value.to(dtype))?.number;
-        if let Some(variable) = self.variables.get_mut(name) {
-            variable.write(copy, place, number);
+        let dtypes = self.variables[name].dtypes.clone();
+        let parts = only.map_or(0..dtypes.len(), |part| part..part + 1);
+        for (at, part) in parts.enumerate() {
+            let value = value.part(at).ok_or_else(|| self.unsupported(format!("`{lhs}`")))?;
+            let number = self.checked(value.to(dtypes[part]))?.number;
+            if let Some(variable) = self.variables.get_mut(name) {
+                variable.write(copy.clone(), place, part, number);
+            }
         }
         Ok(())
     }

@@ -61,6 +61,10 @@ pub enum Emitted {
     Choose(Box<[Emitted; 3]>),
     /// `(a op b)`, both of the type of the call's first result.
     Operator(BinaryOp, Box<[Emitted; 2]>),
+    /// A vector of these lanes, of the type of the call's first result.
+    Vector(Vec<Emitted>),
+    /// A lane of an argument that is a vector.
+    Lane(ArgId, u8),
     /// One value for each result of an instruction, in order.
     Tuple(Vec<Emitted>),
 }

@@ -194,6 +194,7 @@ impl std::fmt::Display for TypeName {
         match &self.0 {
             Type::Scalar(dtype) => write!(f, "{dtype}"),
             Type::Vector(dtype, lanes) => write!(f, "{dtype}x{lanes}"),
+            Type::Record(record) => write!(f, "record {}", record.name()),
             Type::Class(class) => write!(f, "{}", class.name()),
             Type::Opaque(name) => write!(f, "{name}"),
         }
@@ -259,6 +260,30 @@ pub enum InferError {
         field: Name,
         /// The fields it has.
         fields: Vec<Name>,
+    },
+    /// An operation that vectors or records do not have.
+    #[error("`{expr}` in kernel `{kernel}`: {ty} {problem}")]
+    Components {
+        /// The expression.
+        expr: String,
+        /// The kernel.
+        kernel: Name,
+        /// The type.
+        ty: String,
+        /// What cannot be done with it, and what to do.
+        problem: &'static str,
+    },
+    /// A value that its destination cannot hold.
+    #[error("`{lhs}` in kernel `{kernel}` is of type {to} and cannot hold a value of type {from}{}", components_hint(.from))]
+    NoConversion {
+        /// The destination.
+        lhs: String,
+        /// The kernel.
+        kernel: Name,
+        /// The type of the destination.
+        to: String,
+        /// The type of the value.
+        from: String,
     },
     /// An integer that does not fit any type.
     #[error("integer {value} in kernel `{kernel}` does not fit any integer type; write it as a float")]
@@ -353,6 +378,10 @@ pub enum Reason {
     /// It depends only on itself.
     #[error("it is computed only from itself; give it a dtype")]
     OnlyItself,
+}
+
+fn components_hint(from: &str) -> &'static str {
+    if from.starts_with("record ") { "; assign its fields one by one" } else { "; assign its components, such as `.x`" }
 }
 
 fn fields_are(fields: &[Name]) -> String {

@@ -186,6 +186,11 @@ pub unsafe trait Callable: fmt::Debug + Send + Sync {
         Arc::new(CallableKernel::of(kernel))
     }
 
+    /// Whether a call with vectors is the same call for each lane. What it emits is then for numbers.
+    fn is_lanewise(&self) -> bool {
+        false
+    }
+
     /// Whether it belongs to the target or the library, so that a user's registration overrides it.
     fn is_builtin(&self) -> bool {
         false

@@ -1,4 +1,4 @@
-//! Functions of the library: `make_tuple`, `indexof`, `indexof_vec`.
+//! Functions of the library: `make_tuple`, `indexof`, `indexof_vec`; those of vectors are in `vector.rs`, random numbers in `random123.rs`.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -7,11 +7,12 @@ use parloop_device::DType;
 use parloop_isl::Name;
 
 use super::scalar::only_values;
+use super::{RandomFunction, VectorFunction};
 use crate::callable::{ArgDescriptors, ArgId, ArgTypes, CallSite, Callable, CallableError, Emitted, Inference};
 use crate::syntax::{Expr, Preamble, Target, Type};
 
 /// The names of these functions.
-pub(super) const NAMES: &[&str] = &["make_tuple", "indexof", "indexof_vec"];
+pub(super) const NAMES: &[&str] = &["make_tuple", "indexof", "indexof_vec", "dot", "make_float4", "philox4x32", "threefry4x32"];
 
 /// The function of that name.
 pub(super) fn find(name: &str) -> Option<Arc<dyn Callable>> {
@@ -19,7 +20,10 @@ pub(super) fn find(name: &str) -> Option<Arc<dyn Callable>> {
         "make_tuple" => Some(Arc::new(MakeTuple::new())),
         "indexof" => Some(Arc::new(IndexOf::new(false))),
         "indexof_vec" => Some(Arc::new(IndexOf::new(true))),
-        _ => None,
+        _ => {
+            let of_vectors = VectorFunction::find(name).map(|function| Arc::new(function) as Arc<dyn Callable>);
+            of_vectors.or_else(|| RandomFunction::find(name).map(|function| Arc::new(function) as Arc<dyn Callable>))
+        }
     }
 }
 

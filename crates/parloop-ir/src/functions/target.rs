@@ -172,6 +172,14 @@ impl TargetFunction {
         Ok((0..self.arity()).map(|place| types.get(&ArgId::argument(place))).collect())
     }
 
+    /// The type of the first argument, or of its lanes.
+    fn takes(&self) -> Option<DType> {
+        match self.types.as_ref()?.get(&ArgId::argument(0))? {
+            Type::Scalar(dtype) | Type::Vector(dtype, _) => Some(*dtype),
+            _ => None,
+        }
+    }
+
     fn no_version(&self, types: &[&Type], target: Target) -> CallableError {
         let types: Vec<String> = types.iter().map(|ty| TypeName((*ty).clone()).to_string()).collect();
         CallableError::NoVersion { function: self.name.clone(), types: types.join(", "), target }
@@ -274,11 +282,13 @@ unsafe impl Callable for TargetFunction {
         let dtypes: Option<Vec<DType>> = (args.iter())
             .map(|ty| match ty {
                 Type::Scalar(dtype) => Some(*dtype),
-                Type::Vector(dtype, _) if target == Target::OpenCl => Some(*dtype),
+                // The same function for each lane.
+                Type::Vector(dtype, count) if lanes == Some(*count) => Some(*dtype),
                 _ => None,
             })
             .collect();
         let found = dtypes.and_then(|dtypes| version(&self.name, target, &dtypes));
+        let found = found.filter(|version| lanes.is_none() || !version.gives.is_complex());
         let version = found.ok_or_else(|| self.no_version(&args, target))?;
         let ty = |dtype: DType| lanes.map_or(Type::Scalar(dtype), |lanes| Type::Vector(dtype, lanes));
         let mut types: ArgTypes = (0..args.len()).map(|place| (ArgId::argument(place), ty(version.takes))).collect();
@@ -305,13 +315,13 @@ unsafe impl Callable for TargetFunction {
 
     fn emit_call(&self, site: &CallSite<'_>) -> Result<Emitted, CallableError> {
         let call = || crate::callable::plain_call(&self.name, self.name_in_target.as_ref(), site);
-        let takes = self.types.as_ref().and_then(|types| types.get(&ArgId::argument(0)));
+        let takes = self.takes();
         Ok(match self.form {
             Form::Call | Form::Helper => call()?,
             Form::Itself => Emitted::argument(0),
             Form::Zero => Emitted::Text("0".into()),
             Form::OneBy => {
-                let one = if takes == Some(&Type::Scalar(DType::F32)) { "1.0f" } else { "1.0" };
+                let one = if takes == Some(DType::F32) { "1.0f" } else { "1.0" };
                 Emitted::Operator(BinaryOp::Divide, Box::new([Emitted::Text(one.into()), call()?]))
             }
         })
@@ -325,7 +335,7 @@ unsafe impl Callable for TargetFunction {
     }
 
     fn preambles(&self, target: Target) -> Result<Vec<Preamble>, CallableError> {
-        let takes = self.types.as_ref().and_then(|types| types.get(&ArgId::argument(0))).and_then(Type::scalar);
+        let takes = self.takes();
         let mut found = Vec::new();
         if target == Target::C && matches!(self.form, Form::Call | Form::OneBy) {
             // SAFETY: a C header.
@@ -345,6 +355,10 @@ unsafe impl Callable for TargetFunction {
             found.push(unsafe { Preamble::new(format!("60_{in_target}"), text) });
         }
         Ok(found)
+    }
+
+    fn is_lanewise(&self) -> bool {
+        true
     }
 
     fn is_builtin(&self) -> bool {

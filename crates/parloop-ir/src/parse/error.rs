@@ -49,6 +49,12 @@ pub enum Mistake {
         /// A similar name.
         nearest: Option<String>,
     },
+    /// Fields that do not make a record.
+    #[error("{reason}")]
+    Record {
+        /// Why.
+        reason: String,
+    },
     /// A built-in function with too many or too few arguments.
     #[error("`{function}` takes {expected}, but is given {found}")]
     Arguments {

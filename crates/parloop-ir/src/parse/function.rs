@@ -9,7 +9,25 @@ use super::error::{Mistake, ParseError};
 use super::expression::{Node, Parser};
 use super::lex::Kind;
 use super::types::{nearest_type, type_name};
-use crate::syntax::{Call, Expr, Literal, Reduction, ReductionOp, Type};
+use crate::syntax::{Call, Expr, Literal, RecordField, RecordType, Reduction, ReductionOp, Type};
+
+/// The type that a text names: `float32`, `float32x4`, `record("point", 8, x: float32 at 0, y: float32 at 4)`.
+///
+/// ```
+/// use parloop_loop::parse::type_text;
+/// assert_eq!(type_text("uint2")?.to_string(), "uint32x2");
+/// assert_eq!(type_text("record(\"p\", 4, x: float32 at 0)")?.size(), Some(4));
+/// # Ok::<(), parloop_loop::parse::ParseError>(())
+/// ```
+///
+/// # Errors
+/// [`ParseError`] for a text that is not a type.
+pub fn type_text(text: &str) -> Result<Type, ParseError> {
+    let mut parser = Parser::new(text, 0..text.len())?;
+    let ty = parser.type_argument()?;
+    parser.end()?;
+    Ok(ty)
+}
 
 /// The named reductions.
 pub(crate) const REDUCTIONS: [(&str, ReductionOp); 10] = [
@@ -158,8 +176,53 @@ impl Parser<'_> {
         Ok(Node { expr: Expr::Cast(ty, Arc::new(value.expr)), height: value.height + 1 })
     }
 
-    /// `float32`, `np.float32`, `"float32"`, `opaque("name")`.
+    /// `record("point", 16, x: float64 at 0, y: float64 at 8)`.
+    fn record(&mut self) -> Result<Type, ParseError> {
+        let start = self.token().span.start;
+        self.advance();
+        self.expect("(")?;
+        let name = match &self.token().kind {
+            Kind::Text(content) => Name::from(content.as_str()),
+            _ => return Err(self.expected("the name of the record in quotes")),
+        };
+        self.advance();
+        self.expect(",")?;
+        let size = self.byte_count()?;
+        let mut fields = Vec::new();
+        while self.accept(",") {
+            let name = self.expect_name("the name of a field")?;
+            self.expect(":")?;
+            let token = self.token().clone();
+            let ty = self.type_argument()?;
+            let Some(dtype) = ty.scalar() else {
+                return Err(self.mistake(token.span, Mistake::Record { reason: format!("field `{name}` must be a number, not {ty}") }));
+            };
+            if self.name_ahead(0) != Some("at") {
+                return Err(self.expected("`at` and the byte at which the field begins"));
+            }
+            self.advance();
+            fields.push(RecordField { name, dtype, offset: self.byte_count()? });
+        }
+        let end = self.token().span.end;
+        self.expect(")")?;
+        let record = RecordType::new(name, fields, size);
+        let record = record.map_err(|error| self.mistake(start..end, Mistake::Record { reason: error.to_string() }))?;
+        Ok(Type::Record(Arc::new(record)))
+    }
+
+    /// A number of bytes.
+    fn byte_count(&mut self) -> Result<usize, ParseError> {
+        let found = self.source(self.token()).parse().ok();
+        let found = found.ok_or_else(|| self.expected("a number of bytes"))?;
+        self.advance();
+        Ok(found)
+    }
+
+    /// `float32`, `np.float32`, `"float32"`, `opaque("name")`, `record("name", …)`.
     pub(super) fn type_argument(&mut self) -> Result<Type, ParseError> {
+        if self.name_ahead(0) == Some("record") && self.is_ahead(1, "(") {
+            return self.record();
+        }
         if self.name_ahead(0) == Some("opaque") && self.is_ahead(1, "(") {
             self.advance();
             self.advance();

@@ -25,6 +25,7 @@ pub use draft::{Draft, Parsed, Which, Within};
 pub use error::{Mistake, ParseError};
 pub use expression::expression;
 pub use extremes::{is_extreme, settled};
+pub use function::type_text;
 pub use query::query;
 pub use step::step;
 pub use types::type_name;

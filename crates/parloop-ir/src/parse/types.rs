@@ -1,4 +1,4 @@
-//! Names of types: NumPy's, with vectors as `float32x4`.
+//! Names of types: NumPy's, with vectors as `float32x4` or by OpenCL's names: `float4`, `uint2`.
 
 use parloop_device::DType;
 
@@ -47,27 +47,43 @@ const ALIASES: [(&str, DType); 38] = [
     ("c16", DType::C128),
 ];
 
-/// The type of that NumPy name, or of a vector: `float32x4`.
+/// OpenCL's names of what its vectors consist of.
+const LANES: [(&str, DType); 10] = [
+    ("char", DType::I8),
+    ("uchar", DType::U8),
+    ("short", DType::I16),
+    ("ushort", DType::U16),
+    ("int", DType::I32),
+    ("uint", DType::U32),
+    ("long", DType::I64),
+    ("ulong", DType::U64),
+    ("float", DType::F32),
+    ("double", DType::F64),
+];
+
+/// The type of that NumPy name, or of a vector: `float32x4`, `float4`.
 ///
 /// ```
 /// use parloop_loop::parse::type_name;
 /// use parloop_device::DType;
 /// assert_eq!(type_name("double"), Some(DType::F64.into()));
+/// assert_eq!(type_name("float4"), type_name("float32x4"));
 /// ```
 pub fn type_name(name: &str) -> Option<Type> {
     if let Some(dtype) = scalar_name(name) {
         return Some(dtype.into());
     }
-    let (dtype, lanes) = name.rsplit_once('x')?;
-    let lanes = match lanes {
-        "2" => 2,
-        "3" => 3,
-        "4" => 4,
-        "8" => 8,
-        "16" => 16,
-        _ => return None,
-    };
-    Some(Type::Vector(DType::from_name(dtype)?, lanes))
+    if let Some((dtype, lanes)) = name.rsplit_once('x') {
+        return Type::vector(DType::from_name(dtype)?, lane_count(lanes)?);
+    }
+    let base = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let dtype = LANES.iter().find(|(known, _)| *known == base).map(|&(_, dtype)| dtype)?;
+    Type::vector(dtype, lane_count(&name[base.len()..])?)
+}
+
+/// A number of lanes, without leading zeros.
+fn lane_count(digits: &str) -> Option<u8> {
+    ["2", "3", "4", "8", "16"].contains(&digits).then(|| digits.parse().ok())?
 }
 
 /// The scalar type of that name.

@@ -13,6 +13,13 @@ impl Display for Type {
         match self {
             Type::Scalar(dtype) => f.write_str(dtype.name()),
             Type::Vector(dtype, lanes) => write!(f, "{dtype}x{lanes}"),
+            Type::Record(record) => {
+                write!(f, "record({}, {}", quoted(record.name()), record.size())?;
+                for field in record.fields() {
+                    write!(f, ", {}: {} at {}", field.name, field.dtype, field.offset)?;
+                }
+                f.write_char(')')
+            }
             Type::Class(class) => write!(f, "class({})", quoted(class.name())),
             Type::Opaque(name) => write!(f, "opaque({})", quoted(name)),
         }

@@ -22,4 +22,4 @@ pub use options::{BuildOptionError, KernelOptions, Promised};
 pub use origin::{Origin, Time, TimeStep, primed, without_primes};
 pub use tag::{InameTag, TagError};
 pub use target::Target;
-pub use types::{ClassAxis, ClassField, ClassSource, ClassType, Type};
+pub use types::{ClassAxis, ClassField, ClassSource, ClassType, RecordError, RecordField, RecordType, Type, lane, lane_name};

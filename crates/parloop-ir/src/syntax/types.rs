@@ -11,12 +11,121 @@ use parloop_isl::Name;
 pub enum Type {
     /// A number or truth value.
     Scalar(DType),
-    /// A vector of that many numbers, like OpenCL's `float4`.
+    /// A vector of 2, 3, 4, 8 or 16 integers or real numbers, like OpenCL's `float4`. One of three has the memory of four.
     Vector(DType, u8),
+    /// Named numbers at fixed places, like a struct in C.
+    Record(Arc<RecordType>),
     /// A typed object, accessed only through the functions of its class.
     Class(Arc<ClassType>),
     /// A type that only the target knows, by its name in the target.
     Opaque(Name),
+}
+
+/// Named numbers at fixed places: a struct of C, or a structured dtype of NumPy.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RecordType {
+    name: Name,
+    fields: Vec<RecordField>,
+    size: usize,
+}
+
+/// A number in a record.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RecordField {
+    /// Its name.
+    pub name: Name,
+    /// Its type.
+    pub dtype: DType,
+    /// Where it begins, in bytes.
+    pub offset: usize,
+}
+
+/// Why fields do not make a record.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
+#[non_exhaustive]
+pub enum RecordError {
+    #[error("record `{record}` has no fields")]
+    Empty { record: Name },
+    #[error("record `{record}`: `{name}` is not a name in C; rename it")]
+    NotAName { record: Name, name: Name },
+    #[error("record `{record}` has two fields `{field}`")]
+    Twice { record: Name, field: Name },
+    #[error("record `{record}` has fields `{field}` and `{other}`, which both name the same lane of vectors; rename one of them")]
+    SameLane { record: Name, field: Name, other: Name },
+    #[error("record `{record}`: field `{field}` begins at byte {offset}, inside field `{other}`")]
+    Overlap { record: Name, field: Name, other: Name, offset: usize },
+    #[error("record `{record}`: field `{field}` ends at byte {end}, behind the {size} bytes of the record")]
+    TooSmall { record: Name, field: Name, end: usize, size: usize },
+}
+
+impl RecordType {
+    /// The record of these fields, which has that many bytes. Fields are put into the order of their places.
+    ///
+    /// # Errors
+    /// [`RecordError`]: fields that overlap or do not fit, names that C does not take.
+    pub fn new(name: impl Into<Name>, mut fields: Vec<RecordField>, size: usize) -> Result<RecordType, RecordError> {
+        let name = name.into();
+        let record = || name.clone();
+        let is_word = |text: &str| {
+            let mut letters = text.chars();
+            letters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_') && letters.all(|c| c.is_ascii_alphanumeric() || c == '_')
+        };
+        if let Some(wrong) = std::iter::once(&name).chain(fields.iter().map(|field| &field.name)).find(|word| !is_word(word)) {
+            return Err(RecordError::NotAName { record: record(), name: wrong.clone() });
+        }
+        fields.sort_by_key(|field| field.offset);
+        for (place, field) in fields.iter().enumerate() {
+            if fields[..place].iter().any(|other| other.name == field.name) {
+                return Err(RecordError::Twice { record: record(), field: field.name.clone() });
+            }
+            // Accesses know lanes by one name.
+            let is_same = |other: &&RecordField| lane(&field.name, 16).is_some() && lane(&field.name, 16) == lane(&other.name, 16);
+            if let Some(other) = fields[..place].iter().find(is_same) {
+                return Err(RecordError::SameLane { record: record(), field: field.name.clone(), other: other.name.clone() });
+            }
+        }
+        for pair in fields.windows(2) {
+            let [one, other] = pair else { continue };
+            if one.offset + one.dtype.size() > other.offset {
+                let (field, offset, other) = (other.name.clone(), other.offset, one.name.clone());
+                return Err(RecordError::Overlap { record: record(), field, other, offset });
+            }
+        }
+        let last = fields.last().ok_or_else(|| RecordError::Empty { record: record() })?;
+        let end = last.offset + last.dtype.size();
+        if end > size {
+            return Err(RecordError::TooSmall { record: record(), field: last.name.clone(), end, size });
+        }
+        Ok(RecordType { name, fields, size })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &Name {
+        &self.name
+    }
+
+    /// Its fields, in the order of their places.
+    pub fn fields(&self) -> &[RecordField] {
+        &self.fields
+    }
+
+    /// The field of that name.
+    pub fn field(&self, name: &str) -> Option<&RecordField> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+
+    /// Its bytes, with all padding.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The alignment of its memory: that of its fields if each lies on a multiple of its size, as C places them; else 1.
+    pub fn alignment(&self) -> usize {
+        let most = self.fields.iter().map(|field| field.dtype.size()).max().unwrap_or(1);
+        let is_natural = self.fields.iter().all(|field| field.offset.is_multiple_of(field.dtype.size())) && self.size.is_multiple_of(most);
+        if is_natural { most } else { 1 }
+    }
 }
 
 /// A class of typed objects, as far as kernels see it: `p.x[i]` is a call to `get` of field `x`.
@@ -112,6 +221,67 @@ impl Type {
             Type::Scalar(dtype) => Some(*dtype),
             _ => None,
         }
+    }
+
+    /// The vector of that many numbers, if there is one.
+    ///
+    /// ```
+    /// use parloop_device::DType;
+    /// use parloop_loop::syntax::Type;
+    /// assert_eq!(Type::vector(DType::F32, 4), Some(Type::Vector(DType::F32, 4)));
+    /// assert_eq!(Type::vector(DType::C64, 4), None);
+    /// ```
+    pub fn vector(dtype: DType, lanes: u8) -> Option<Type> {
+        let is_number = dtype.is_integer() || dtype.is_float();
+        (is_number && matches!(lanes, 2 | 3 | 4 | 8 | 16)).then_some(Type::Vector(dtype, lanes))
+    }
+
+    /// The numbers that the memory of an element consists of: the lanes of a vector with their padding, the bytes of a record. `None` for
+    /// classes and types that only a target knows.
+    pub fn numbers(&self) -> Option<(DType, usize)> {
+        match self {
+            Type::Scalar(dtype) => Some((*dtype, 1)),
+            Type::Vector(dtype, lanes) => Some((*dtype, usize::from(*lanes).next_power_of_two())),
+            Type::Record(record) => Some((DType::U8, record.size())),
+            Type::Class(_) | Type::Opaque(_) => None,
+        }
+    }
+
+    /// The bytes of an element, if they are known.
+    pub fn size(&self) -> Option<usize> {
+        self.numbers().map(|(dtype, count)| dtype.size() * count)
+    }
+
+    /// Whether its values are vectors or records.
+    pub fn has_components(&self) -> bool {
+        matches!(self, Type::Vector(..) | Type::Record(_))
+    }
+}
+
+/// The lane of a vector that a name denotes: `x y z w`, or `s0` … `sf`.
+///
+/// ```
+/// use parloop_loop::syntax::lane;
+/// assert_eq!(lane("y", 4), Some(1));
+/// assert_eq!(lane("sa", 16), Some(10));
+/// assert_eq!(lane("w", 3), None);
+/// ```
+pub fn lane(name: &str, lanes: u8) -> Option<u8> {
+    let lane = match name {
+        "x" => 0,
+        "y" => 1,
+        "z" => 2,
+        "w" => 3,
+        _ => u8::from_str_radix(name.strip_prefix(['s', 'S']).filter(|digit| digit.len() == 1)?, 16).ok()?,
+    };
+    (lane < lanes).then_some(lane)
+}
+
+/// The name of a lane: `x y z w` in vectors of up to four, else `s0` … `sf`.
+pub fn lane_name(lane: u8, lanes: u8) -> Name {
+    match ["x", "y", "z", "w"].get(usize::from(lane)).filter(|_| lanes <= 4) {
+        Some(name) => (*name).into(),
+        None => format!("s{lane:x}").into(),
     }
 }
 

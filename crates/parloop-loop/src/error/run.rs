@@ -23,6 +23,10 @@ pub enum RunError {
     NoFormula { argument: Name, part: String },
     #[error("kernel `{kernel}`: argument `{argument}` is an array of {}, but the kernel was compiled for {}", found.name(), expected.name())]
     WrongType { kernel: Name, argument: Name, expected: DType, found: DType },
+    #[error(
+        "kernel `{kernel}`: each element of argument `{argument}` consists of {numbers} numbers of {dtype}; pass an array whose last axis has these, side by side, not one of shape {shape:?}"
+    )]
+    Components { kernel: Name, argument: Name, numbers: usize, dtype: DType, shape: Vec<i64> },
     #[error("kernel `{kernel}`: argument `{argument}` has shape {found:?}, but must have shape {expected:?}")]
     WrongShape { kernel: Name, argument: Name, expected: Vec<i64>, found: Vec<i64> },
     #[error("kernel `{kernel}`: argument `{argument}` has {found} axes, but the kernel was compiled for {expected}")]

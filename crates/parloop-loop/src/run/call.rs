@@ -109,7 +109,8 @@ impl CallPlan {
             let is_output = argument.is_output.unwrap_or_else(|| written.contains(&argument.name));
             let is_input = argument.is_input.unwrap_or_else(|| !is_output || read.contains(&argument.name));
             let is_written = written.contains(&argument.name);
-            plan.args.push(PlannedArg { name: argument.name.clone(), kind, is_input, is_output, is_written });
+            let components = argument.ty.clone().filter(Type::has_components);
+            plan.args.push(PlannedArg { name: argument.name.clone(), kind, is_input, is_output, is_written, components });
         }
         plan.apart = pairs_apart(kernel, &plan.args, &written);
         Ok(plan)
@@ -117,10 +118,7 @@ impl CallPlan {
 
     fn kind(&self, argument: &parloop_ir::syntax::Argument) -> Result<PlannedKind, RunError> {
         let untyped = || RunError::Untyped { kernel: self.kernel.clone(), argument: argument.name.clone() };
-        let dtype = match &argument.ty {
-            Some(Type::Scalar(dtype) | Type::Vector(dtype, _)) => *dtype,
-            Some(Type::Class(_) | Type::Opaque(_)) | None => return Err(untyped()),
-        };
+        let (dtype, numbers) = argument.ty.as_ref().and_then(Type::numbers).ok_or_else(untyped)?;
         let formula = |expr: &parloop_ir::syntax::Expr| {
             self.formula(expr).map_err(|part| RunError::NoFormula { argument: argument.name.clone(), part: part.to_string() })
         };
@@ -142,8 +140,9 @@ impl CallPlan {
                     Offset::Given(offset) => Some(formula(offset)?),
                     Offset::Zero | Offset::Auto => None,
                 };
-                Ok(PlannedKind::Array { dtype, shape, strides, separate, offset })
+                Ok(PlannedKind::Array { dtype, numbers, shape, strides, separate, offset })
             }
+            ArgumentKind::Value if numbers > 1 => Err(untyped()),
             ArgumentKind::Value => Ok(PlannedKind::Value { dtype, place: self.place(&argument.name) }),
             ArgumentKind::Object | ArgumentKind::Image(_) => Err(untyped()),
         }
@@ -400,7 +399,7 @@ impl CallPlan {
         if array.shape.contains(&0) {
             return Ok(());
         }
-        let size = array.dtype.size() as i64;
+        let size = array.size() as i64;
         for (axis, formula) in strides.iter().enumerate() {
             let Some(formula) = formula else { continue };
             let expected = formula.evaluate(values).ok_or_else(|| self.overflow(arg))?;
@@ -418,7 +417,7 @@ impl CallPlan {
         if array.shape.contains(&0) {
             return Ok(());
         }
-        let size = array.dtype.size() as i128;
+        let size = array.size() as i128;
         let steps = array.shape.iter().zip(&array.strides).map(|(&length, &stride)| i128::from(length - 1) * i128::from(stride) / size);
         let last = steps.fold(0i128, |last, step| last + step.max(0));
         let room = array.room.map_or(last + 1, i128::from);
@@ -453,7 +452,7 @@ impl CallPlan {
 
     /// Checks that the elements of an array lie side by side, the last axis fastest.
     fn check_contiguous(&self, arg: &PlannedArg, array: &GivenArray) -> Result<(), RunError> {
-        match first_gap(&array.shape, &array.strides, array.dtype.size(), Order::C) {
+        match first_gap(&array.shape, &array.strides, array.size(), Order::C) {
             Some(Gap { axis, expected }) => {
                 let (kernel, argument) = (self.kernel.clone(), arg.name.clone());
                 Err(RunError::WrongStride { kernel, argument, axis, expected, found: array.strides[axis] })
@@ -464,7 +463,7 @@ impl CallPlan {
 
     fn whole_stride(&self, index: usize, array: &GivenArray, axis: usize) -> Result<Option<i64>, RunError> {
         let Some(&stride) = array.strides.get(axis) else { return Ok(None) };
-        let size = array.dtype.size() as i64;
+        let size = array.size() as i64;
         if stride % size != 0 {
             let (kernel, argument) = (self.kernel.clone(), self.args[index].name.clone());
             return Err(RunError::BrokenStride { kernel, argument, axis, found: stride, size });

@@ -59,6 +59,8 @@ pub struct ReadyLaunch {
     block: [u32; 3],
     /// Parameters of which an alignment was promised, where the code relies on it.
     promised: Vec<(usize, u32)>,
+    /// Whether pointers are buffers with offsets, as on OpenCL.
+    is_by_offset: bool,
 }
 
 impl ReadyLaunch {
@@ -70,8 +72,13 @@ impl ReadyLaunch {
     pub fn check_alignment(&self, slots: &[Slot]) -> Result<(), LoopError> {
         match self.promised.as_slice() {
             [] => Ok(()),
-            promised => promised.iter().try_for_each(|(index, bytes)| self.check_address(*index, *bytes, slots[*index][0])),
+            promised => promised.iter().try_for_each(|(index, bytes)| self.check_address(*index, *bytes, self.place(slots[*index]))),
         }
+    }
+
+    /// The address of a slot; where the device has none, the place in its buffer, which is aligned.
+    fn place(&self, [address, offset]: Slot) -> u64 {
+        if self.is_by_offset { offset } else { address }
     }
 
     fn check_address(&self, index: usize, promised: u32, address: u64) -> Result<(), LoopError> {
@@ -87,7 +94,7 @@ impl ReadyLaunch {
     fn check_args(&self, args: &[Arg<'_>]) -> Result<(), LoopError> {
         for &(index, promised) in &self.promised {
             let address = match &args[index] {
-                Arg::Memory { memory, .. } => self.kernel.pointer_slot(memory, 0)?[0],
+                Arg::Memory { memory, .. } => self.place(self.kernel.pointer_slot(memory, 0)?),
                 Arg::Host { bytes, .. } if self.kernel.is_cpu() => bytes.as_ptr() as u64,
                 Arg::HostMut { bytes, .. } if self.kernel.is_cpu() => bytes.as_ptr() as u64,
                 _ => continue,
@@ -473,12 +480,9 @@ impl LoopArg<'_> {
                     _ => None,
                 };
                 let room = held.map(|bytes| (bytes / dtype.size()) as i64);
-                GivenArgument::Array(GivenArray {
-                    dtype,
-                    shape: shape.iter().copied().collect(),
-                    strides: strides.into_iter().collect(),
-                    room,
-                })
+                let array =
+                    GivenArray { dtype, numbers: 1, shape: shape.iter().copied().collect(), strides: strides.into_iter().collect(), room };
+                GivenArgument::Array(array.in_elements(plan.kernel(), planned)?)
             }
         })
     }
@@ -616,9 +620,12 @@ impl Builder<'_> {
         let kernel = program.kernel(&launch.function)?.clone();
         // OpenCL's code does not rely on it.
         let relies = self.kind != DeviceKind::OpenCl;
-        let promised = launch.params.iter().enumerate().filter_map(|(index, param)| Some((index, param.alignment.filter(|_| relies)?)));
+        let promised = launch.params.iter().enumerate().filter_map(|(index, param)| {
+            let needed = param.pointer.and_then(|_| needed_alignment(&param.ty, self.kind));
+            Some((index, param.alignment.filter(|_| relies).max(needed)?))
+        });
         let promised = promised.collect();
-        Ok(ReadyLaunch { kernel, feeds, groups, block, promised })
+        Ok(ReadyLaunch { kernel, feeds, groups, block, promised, is_by_offset: self.kind == DeviceKind::OpenCl })
     }
 
     /// Integers that shapes tell are passed from the list of integers.
@@ -689,13 +696,19 @@ fn host_limits(generated: &Generated, plan: &CallPlan) -> Result<Vec<(Name, Form
     Ok(found)
 }
 
-/// The bytes of an element; a vector of three takes the space of four.
+/// The bytes of an element.
 fn element_size(ty: &Type) -> u64 {
-    match ty {
-        Type::Scalar(dtype) => dtype.size() as u64,
-        Type::Vector(dtype, lanes) => dtype.size() as u64 * u64::from(*lanes).next_power_of_two(),
-        Type::Class(_) | Type::Opaque(_) => 16,
-    }
+    ty.size().map_or(16, |bytes| bytes as u64)
+}
+
+/// How vectors and records must be aligned for code of a device; records that are packed are not.
+fn needed_alignment(ty: &Type, kind: DeviceKind) -> Option<u32> {
+    let bytes = match ty {
+        Type::Vector(dtype, lanes) => parloop_ir::functions::vector_alignment(*dtype, *lanes, target_of(kind)),
+        Type::Record(record) => record.alignment(),
+        _ => return None,
+    };
+    u32::try_from(bytes).ok().filter(|bytes| *bytes > 1)
 }
 
 /// What the device's compiler is told for generated code. gcc 12 with its induction-variable pass (`ivopts`) drops stores of loops over several

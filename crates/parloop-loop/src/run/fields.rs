@@ -33,7 +33,7 @@ pub(super) fn fields_of(
     }
     let facts = Facts::of(kernel);
     for instruction in &kernel.instructions {
-        for access in accesses(instruction) {
+        for access in accesses(kernel, instruction) {
             let Some((argument, path)) = access.name.split_once('.').map(|(argument, path)| (Name::from(argument), path)) else { continue };
             if facts.arguments.get(&argument).is_none_or(|argument| argument.kind != ArgumentKind::Object) {
                 continue;

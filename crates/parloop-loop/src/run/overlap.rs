@@ -71,7 +71,7 @@ impl Apart {
         let (mut indices, mut writer, mut readers): (Option<Vec<Affine>>, Option<&Instruction>, Vec<&Instruction>) =
             (None, None, Vec::new());
         for instruction in &kernel.instructions {
-            for access in accesses(instruction).into_iter().filter(|access| access.name == *written || access.name == *other) {
+            for access in accesses(kernel, instruction).into_iter().filter(|access| access.name == *written || access.name == *other) {
                 let found = access.indices.filter(|_| access.swept.is_empty() && matches!(access.expr, Some(Expr::Subscript(..))))?;
                 let found = found.iter().map(to_affine).collect::<Option<Vec<Affine>>>()?;
                 if *indices.get_or_insert_with(|| found.clone()) != found || access.write && (access.name == *other) {
@@ -136,14 +136,13 @@ fn bytes(given: &GivenArgument, (_, start, size): Location) -> (i128, i128) {
         return (start, start);
     }
     let steps = array.shape.iter().zip(&array.strides).map(|(&length, &stride)| i128::from(length - 1) * i128::from(stride));
-    let (before, behind) =
-        steps.fold((0, array.dtype.size() as i128), |(before, behind), step| (before + step.min(0), behind + step.max(0)));
+    let (before, behind) = steps.fold((0, array.size() as i128), |(before, behind), step| (before + step.min(0), behind + step.max(0)));
     (start + before, start + behind)
 }
 
 /// Whether two arrays share an element; the second begins `distance` bytes behind the first. Where that is not known, they do.
 fn meet(one: &GivenArray, two: &GivenArray, distance: i128) -> bool {
-    let (size, other_size) = (one.dtype.size() as i128, two.dtype.size() as i128);
+    let (size, other_size) = (one.size() as i128, two.size() as i128);
     let steps = |array: &GivenArray| -> Vec<i128> {
         let moving = array.shape.iter().zip(&array.strides).filter(|(length, _)| **length > 1);
         moving.map(|(_, &stride)| i128::from(stride)).collect()
@@ -196,7 +195,7 @@ pub(super) fn overlaps_itself(array: &GivenArray) -> bool {
     let moving = array.shape.iter().zip(&array.strides).filter(|(length, _)| **length > 1);
     let mut axes: Vec<(i128, i128)> = moving.map(|(&length, &stride)| (i128::from(stride).abs(), i128::from(length))).collect();
     axes.sort_unstable();
-    let mut reach = array.dtype.size() as i128;
+    let mut reach = array.size() as i128;
     for (stride, length) in axes {
         if stride < reach {
             return !array.shape.contains(&0);
@@ -213,7 +212,13 @@ mod tests {
     use super::*;
 
     fn array(shape: &[i64], strides: &[i64]) -> GivenArray {
-        GivenArray { dtype: DType::F64, shape: shape.iter().copied().collect(), strides: strides.iter().copied().collect(), room: None }
+        GivenArray {
+            dtype: DType::F64,
+            numbers: 1,
+            shape: shape.iter().copied().collect(),
+            strides: strides.iter().copied().collect(),
+            room: None,
+        }
     }
 
     #[test]

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use parloop_device::DType;
-use parloop_ir::syntax::ClassType;
+use parloop_ir::syntax::{ClassType, Type};
 use parloop_isl::Name;
 use smallvec::SmallVec;
 
+use super::RunError;
 use super::fields::PlannedField;
 use super::formula::Formula;
 
@@ -23,6 +24,8 @@ pub struct PlannedArg {
     pub is_output: bool,
     /// Whether an instruction of the kernel writes to it.
     pub is_written: bool,
+    /// The type of its elements, if these are vectors or records.
+    pub components: Option<Type>,
 }
 
 /// What an argument is.
@@ -37,8 +40,10 @@ pub enum PlannedKind {
     },
     /// An array.
     Array {
-        /// The type of its elements.
+        /// The type of its numbers.
         dtype: DType,
+        /// How many of them an element consists of: the lanes of a vector with their padding, the bytes of a record.
+        numbers: usize,
         /// Elements side by side that are one index apart along no axis: the lanes of its vector axis.
         shape: Option<Vec<Formula>>,
         /// For each axis the stride it must have, in elements; `None` is any, which the call passes along.
@@ -91,12 +96,44 @@ pub enum GivenArgument {
 /// The shape of an array that is passed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GivenArray {
-    /// The type of its elements.
+    /// The type of its numbers.
     pub dtype: DType,
+    /// How many of them an element consists of.
+    pub numbers: usize,
     /// The lengths of its axes.
     pub shape: SmallVec<[i64; 4]>,
     /// Strides in bytes.
     pub strides: SmallVec<[i64; 4]>,
     /// How many elements its memory has from its beginning on, where that is more than its shape says.
     pub room: Option<i64>,
+}
+
+impl GivenArray {
+    /// The bytes of an element.
+    pub fn size(&self) -> usize {
+        self.dtype.size() * self.numbers
+    }
+
+    /// An array of numbers as one of elements that consist of several: the last axis is that of the numbers of an element, which lie side by
+    /// side.
+    ///
+    /// # Errors
+    /// [`RunError::Components`] if the last axis does not have that many numbers.
+    pub fn in_elements(mut self, kernel: &Name, planned: &PlannedArg) -> Result<GivenArray, RunError> {
+        let PlannedKind::Array { numbers, dtype, .. } = &planned.kind else { return Ok(self) };
+        if *numbers == 1 || self.dtype != *dtype {
+            return Ok(self);
+        }
+        let is_whole = self.shape.last() == Some(&(*numbers as i64));
+        let is_dense = self.strides.last() == Some(&(dtype.size() as i64)) || self.shape.contains(&0);
+        if !is_whole || !is_dense {
+            let (kernel, argument, shape) = (kernel.clone(), planned.name.clone(), self.shape.to_vec());
+            return Err(RunError::Components { kernel, argument, numbers: *numbers, dtype: *dtype, shape });
+        }
+        self.shape.pop();
+        self.strides.pop();
+        self.room = self.room.map(|room| room / *numbers as i64);
+        self.numbers = *numbers;
+        Ok(self)
+    }
 }

@@ -53,8 +53,8 @@ enum RepeatFeed {
 fn length_of(arrays: &[Name], arg: &PlannedArg) -> RepeatFeed {
     let place = arrays.iter().position(|name| *name == arg.name);
     match (&arg.kind, place) {
-        (PlannedKind::Array { dtype, strides, .. }, Some(place)) if matches!(strides[..], [Some(Formula::Constant(1))]) => {
-            RepeatFeed::Length { place, bytes: dtype.size() }
+        (PlannedKind::Array { dtype, numbers, strides, .. }, Some(place)) if matches!(strides[..], [Some(Formula::Constant(1))]) => {
+            RepeatFeed::Length { place, bytes: dtype.size() * numbers }
         }
         _ => RepeatFeed::Integer(i64::MAX),
     }
@@ -82,9 +82,9 @@ impl Executable {
         let (mut arrays, mut reach) = (Vec::new(), Vec::new());
         for arg in plan.args() {
             match &arg.kind {
-                PlannedKind::Array { dtype, .. } => {
+                PlannedKind::Array { dtype, numbers, .. } => {
                     arrays.push(arg.name.clone());
-                    reach.extend(self.most_elements().map(|most| most.saturating_mul(dtype.size() as u64)));
+                    reach.extend(self.most_elements().map(|most| most.saturating_mul((dtype.size() * numbers) as u64)));
                 }
                 PlannedKind::Value { place: Some(_), .. } => {}
                 PlannedKind::Value { place: None, .. } | PlannedKind::Object { .. } => return Err(missing(&arg.name).into()),

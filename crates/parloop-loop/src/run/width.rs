@@ -565,5 +565,5 @@ pub(super) fn is_beyond(given: &GivenArgument, index: DType) -> bool {
     }
     let steps = array.shape.iter().zip(&array.strides).map(|(&length, &stride)| i128::from(length - 1) * i128::from(stride).abs());
     let bytes = steps.fold(0i128, i128::saturating_add);
-    bytes / array.dtype.size() as i128 > most
+    bytes / array.size() as i128 > most
 }

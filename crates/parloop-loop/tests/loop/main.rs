@@ -40,4 +40,5 @@ mod sizes;
 mod stats;
 mod synchronised;
 mod types;
+mod vectors;
 mod widths;

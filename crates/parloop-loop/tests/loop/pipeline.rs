@@ -24,7 +24,7 @@ fn matmul() -> LoopKernel {
 #[test]
 fn a_tiled_matrix_product_fetches_between_two_barriers() {
     let kernel = assign_automatic_axes(&matmul()).unwrap();
-    let kernel = realize(&kernel, &Realization::default(), &|_, _| Ok(DType::F32)).unwrap();
+    let kernel = realize(&kernel, &Realization::default(), &|_, _| Ok(DType::F32.into())).unwrap();
     let kernel = address_spaces(&kernel).unwrap();
     let program = Program::of(kernel.clone());
     before_schedule(&program, &kernel).unwrap();

@@ -323,7 +323,7 @@ fn a_fetch_that_cannot_be_says_why() {
 fn the_tiles_of_a_product_are_fetched_between_barriers() {
     let kernel = add_prefetch(&matmul(), &prefetch("a", &["k_inner", "i_inner"])).unwrap();
     let kernel = add_prefetch(&kernel, &prefetch("b", &["j_inner", "k_inner"])).unwrap();
-    let kernel = realize(&kernel, &Realization::default(), &|_, _| Ok(DType::F32)).unwrap();
+    let kernel = realize(&kernel, &Realization::default(), &|_, _| Ok(DType::F32.into())).unwrap();
     let kernel = address_spaces(&assign_automatic_axes(&kernel).unwrap()).unwrap();
     assert_eq!(kernel.temporaries["a_fetch"].space, Some(AddressSpace::Local));
     let schedule = schedule(&Program::of(kernel.clone()), &kernel).unwrap();

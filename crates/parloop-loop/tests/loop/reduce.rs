@@ -8,8 +8,8 @@ fn kernel(domain: &str, instructions: &str) -> LoopKernel {
     KernelBuilder::new().domain(domain).instructions(instructions).build_kernel().unwrap()
 }
 
-fn double(_: &LoopKernel, _: &Expr) -> Result<parloop_device::DType, String> {
-    Ok(parloop_device::DType::F64)
+fn double(_: &LoopKernel, _: &Expr) -> Result<parloop_loop::syntax::Type, String> {
+    Ok(parloop_device::DType::F64.into())
 }
 
 fn lines(kernel: &LoopKernel) -> Vec<String> {

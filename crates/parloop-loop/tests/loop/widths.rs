@@ -230,7 +230,13 @@ fn small_arrays_have_indices_of_32_bits() {
     let context = Context::open("cpu:1").unwrap();
     let ready = executable(&rows(None), &context);
     let text = |n: i64, m: i64| {
-        let array = GivenArray { dtype: DType::U8, shape: [n, m].into_iter().collect(), strides: [m, 1].into_iter().collect(), room: None };
+        let array = GivenArray {
+            dtype: DType::U8,
+            numbers: 1,
+            shape: [n, m].into_iter().collect(),
+            strides: [m, 1].into_iter().collect(),
+            room: None,
+        };
         let given = [GivenArgument::Array(array), GivenArgument::Int(0), GivenArgument::Missing, GivenArgument::Missing];
         let values = ready.plan().resolve(&given).unwrap();
         ready.for_call(&values, &given).unwrap().code().text.clone()

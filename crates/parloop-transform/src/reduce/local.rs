@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use parloop_device::DType;
 use parloop_ir::affine::from_affine;
 use parloop_ir::fold;
-use parloop_ir::syntax::{AddressSpace, Expr, Iname, InameTag, Instruction, Reduction};
+use parloop_ir::syntax::{AddressSpace, Expr, Iname, InameTag, Instruction, Reduction, Type};
 use parloop_isl::{Affine, Constraint, Name, Set};
 
 use super::ReduceError;
@@ -144,8 +143,8 @@ impl Realizer<'_> {
     }
 
     /// Arrays in local memory.
-    pub(super) fn locals(&mut self, base: &str, types: Option<&[DType]>, shape: &[i64], count: usize) -> Vec<Name> {
-        let ty = |index: usize| types.map(|types| types[index]);
+    pub(super) fn locals(&mut self, base: &str, types: Option<&[Type]>, shape: &[i64], count: usize) -> Vec<Name> {
+        let ty = |index: usize| types.map(|types| types[index].clone());
         (0..count).map(|index| self.temporary(base, ty(index), AddressSpace::Local, shape)).collect()
     }
 

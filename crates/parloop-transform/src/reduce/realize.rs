@@ -11,12 +11,12 @@ use parloop_device::DType;
 use parloop_ir::names::UniqueNames;
 use parloop_ir::syntax::{
     AddressSpace, Expr, InameTag, Instruction, InstructionKind, Layout, LoopKernel, Reduction, ReductionOp, Shape, Temporary, TimeStep,
-    UnaryOp,
+    Type, UnaryOp,
 };
 use parloop_isl::Name;
 
 /// The type of an expression of the kernel, or why it has none.
-pub type TypeOf<'a> = dyn Fn(&LoopKernel, &Expr) -> Result<DType, String> + 'a;
+pub type TypeOf<'a> = dyn Fn(&LoopKernel, &Expr) -> Result<Type, String> + 'a;
 
 /// Which reductions are realised, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -316,11 +316,11 @@ impl Realizer<'_> {
     }
 
     /// The types of what is reduced; `None` when they are not known and not needed.
-    pub(super) fn operand_types(&self, reduction: &Reduction, like: &Instruction) -> Result<Option<Vec<DType>>, ReduceError> {
+    pub(super) fn operand_types(&self, reduction: &Reduction, like: &Instruction) -> Result<Option<Vec<Type>>, ReduceError> {
         let mut types = Vec::new();
         for operand in &reduction.operands {
             match (self.type_of)(&self.kernel, operand) {
-                Ok(dtype) => types.push(dtype),
+                Ok(ty) => types.push(ty),
                 Err(_) if !reduction.op.needs_types() => return Ok(None),
                 Err(reason) => {
                     return Err(ReduceError::Untyped { instruction: like.id.clone(), op: reduction.op.clone(), reason });
@@ -354,24 +354,25 @@ impl Realizer<'_> {
     }
 
     /// Private numbers of these types (one for each, not known where `types` is not).
-    pub(super) fn privates(&mut self, base: &str, types: Option<&[DType]>, count: usize) -> Vec<Expr> {
-        let ty = |index: usize| types.map(|types| types[index]);
+    pub(super) fn privates(&mut self, base: &str, types: Option<&[Type]>, count: usize) -> Vec<Expr> {
+        let ty = |index: usize| types.map(|types| types[index].clone());
         (0..count).map(|index| Expr::Variable(self.temporary(base, ty(index), AddressSpace::Private, &[]))).collect()
     }
 
     /// A temporary of its own.
-    pub(super) fn temporary(&mut self, base: &str, dtype: Option<DType>, space: AddressSpace, shape: &[i64]) -> Name {
+    pub(super) fn temporary(&mut self, base: &str, ty: Option<Type>, space: AddressSpace, shape: &[i64]) -> Name {
         let name = self.names.make(base);
+        let has_own_type = ty.as_ref().is_some_and(|ty| !ty.scalar().is_some_and(DType::is_integer));
         let temporary = Temporary {
             name: name.clone(),
-            ty: dtype.map(Into::into),
+            ty,
             layout: Layout::c_order(Shape::Known(shape.iter().map(|&length| Expr::int(length)).collect())),
             space: Some(space),
             initializer: None,
             read_only: false,
             base_storage: None,
             // A sum of floating-point numbers has the type that it has.
-            tags: if dtype.is_none_or(DType::is_integer) { self.tags.clone() } else { BTreeSet::new() },
+            tags: if has_own_type { BTreeSet::new() } else { self.tags.clone() },
         };
         self.kernel.temporaries.insert(name.clone(), temporary);
         name
