@@ -80,3 +80,4 @@ from ._targets import (
 )
 from ._transform import *  # noqa: F403
 from ._types import NumpyType as NumpyType
+from ._types import vector as vector

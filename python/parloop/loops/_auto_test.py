@@ -103,6 +103,11 @@ def _first(value: Any, shape: tuple[int, ...]) -> Any:
 def _compare(name: str, found: Any, expected: Any) -> None:
     if expected.shape != found.shape:
         raise AssertionError(f"{name} has shape {found.shape}, but {expected.shape} is expected")
+    if expected.dtype.names is not None:
+        for field in expected.dtype.names:
+            if not field.startswith("padding"):
+                _compare(f"{name}.{field}", found[field], expected[field])
+        return
     if not expected.size:
         return
     if expected.dtype.kind in "iub":
@@ -139,7 +144,9 @@ def _described(program: Program, entry: str | None, given: Mapping[str, Any]) ->
     # What nothing says is a double.
     typed = add_dtypes(typed, {arg.name: np.float64 for arg in kernel.args if arg.dtype is None})
     own = {arg.name for arg in kernel.args}
-    sizes = {name: int(value) for name, value in given.items() if np.ndim(value) == 0 and hasattr(value, "__index__") and name in own}
+    numbers = {name: value for name, value in given.items() if np.ndim(value) == 0 and not isinstance(value, np.void) and name in own}
+    plain = {name: value for name, value in numbers.items() if getattr(getattr(value, "dtype", None), "names", None) is None}
+    sizes = {name: int(value) for name, value in plain.items() if hasattr(value, "__index__")}
     return typed._layouts(kernel.name, sizes)
 
 
@@ -156,6 +163,11 @@ def _is_split(old: tuple[int, ...], new: Any) -> bool:
 
 
 def _random(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    if dtype.names is not None:
+        values = np.zeros(shape, dtype)
+        for field in dtype.names:
+            values[field] = _random(rng, shape, dtype[field])
+        return values
     if dtype.kind in "iub":
         return np.asarray(rng.integers(0, 10, size=shape)).astype(dtype)
     values = rng.normal(size=shape)

@@ -18,12 +18,14 @@ use pyo3::{Borrowed, ffi};
 use smallvec::SmallVec;
 
 use super::compiled::{Compiled, lock, with_types};
+use super::components::as_elements;
 use super::given::{ArgumentValues, Value, make_output, result_of, shape_of, take, type_given};
 use super::program::LoopProgram;
 use super::repeat::{LastCall, PreparedCall, Repeat};
 use super::{doubts, launch};
 use crate::context::Context;
 use crate::error::Result;
+use crate::ndarray::NdArray;
 use crate::runtime_class::{Arguments, RuntimeClass, Slot, run};
 use crate::stream::Event;
 
@@ -222,20 +224,33 @@ fn complete<'py>(
     values: &mut ArgumentValues<'py>,
 ) -> Result<PreparedCall> {
     let plan = compiled.executable().plan();
-    let mut given =
-        values.iter().zip(plan.args()).map(|(value, arg)| shape_of(value, arg)).collect::<Result<SmallVec<[GivenArgument; 8]>>>()?;
+    let mut given = values
+        .iter()
+        .zip(plan.args())
+        .map(|(value, arg)| shape_of(value, plan.kernel(), arg))
+        .collect::<Result<SmallVec<[GivenArgument; 8]>>>()?;
     let mut sizes = plan.resolve(&given).map_err(LoopError::from)?;
     let mut is_any_made = false;
     for (index, arg) in plan.args().iter().enumerate() {
-        if let (Value::Missing, PlannedKind::Array { dtype, .. }) = (&values[index], &arg.kind) {
+        if let (Value::Missing, PlannedKind::Array { dtype, numbers, .. }) = (&values[index], &arg.kind) {
             let shape = plan.output_shape(arg, &sizes).map_err(LoopError::from)?;
-            let shape: SmallVec<[usize; 4]> = shape.iter().map(|&length| length as usize).collect();
-            let strides = plan.output_strides(arg, &sizes).map_err(LoopError::from)?;
+            let mut shape: SmallVec<[usize; 4]> = shape.iter().map(|&length| length as usize).collect();
+            let mut strides = plan.output_strides(arg, &sizes).map_err(LoopError::from)?;
+            if *numbers > 1 {
+                // The numbers of an element are an axis of their own.
+                strides.iter_mut().flatten().for_each(|stride| *stride *= *numbers as i64);
+                strides.push(Some(1));
+                shape.push(*numbers);
+            }
             values[index] = make_output(py, compiled.context(), &shape, &strides, *dtype)?;
-            given[index] = shape_of(&values[index], arg)?;
+            given[index] = shape_of(&values[index], plan.kernel(), arg)?;
             repeat = repeat.and_then(|repeat| repeat.with_output(index, &values[index]));
             is_any_made = true;
         }
+    }
+    // Arrays of numbers and of structured dtypes can be the same to a kernel of vectors: each is looked at.
+    if given.iter().any(|given| matches!(given, GivenArgument::Array(array) if array.numbers > 1)) {
+        repeat = None;
     }
     // Strides and offsets that each call finds are those of the outputs that were made.
     if is_any_made && sizes.iter().any(Option::is_none) {
@@ -271,6 +286,10 @@ fn finish<'py>(
         if arg.is_output
             && let Some(result) = result_of(py, value, wanted.as_host)?
         {
+            let result = match &arg.components {
+                Some(ty) if NdArray::of(&result)?.is_some() => as_elements(result, ty)?,
+                _ => result,
+            };
             results.push((&arg.name, result));
         }
     }

@@ -8,6 +8,7 @@ use parloop_loop::syntax::{
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use super::components::component_dtype;
 use super::tree::tree;
 use crate::ndarray::numpy_dtype;
 
@@ -76,11 +77,12 @@ fn options<'py>(py: Python<'py>, options: &KernelOptions) -> PyResult<Bound<'py,
     Ok(all)
 }
 
-/// A type: the `numpy.dtype` of a number, else its text.
+/// A type: the `numpy.dtype` of a number, vector or record, else its text.
 pub fn type_object<'py>(py: Python<'py>, ty: Option<&Type>) -> PyResult<Option<Bound<'py, PyAny>>> {
     match ty {
         None => Ok(None),
         Some(Type::Scalar(dtype)) => numpy_dtype(py, *dtype).map(Some),
+        Some(ty @ (Type::Vector(..) | Type::Record(_))) => component_dtype(py, ty).map(Some),
         Some(other) => Ok(Some(other.to_string().into_pyobject(py)?.into_any())),
     }
 }

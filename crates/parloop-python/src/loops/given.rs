@@ -3,6 +3,7 @@
 use parloop_device::{DType, DeviceKind};
 use parloop_kernel as ker;
 use parloop_kernel::Scalar;
+use parloop_loop::Name;
 use parloop_loop::error::LoopError;
 use parloop_loop::run::{GivenArgument, GivenArray, PlannedArg, PlannedField, PlannedKind, RunError};
 use parloop_loop::syntax::{Argument, ArgumentKind, LoopKernel, Type};
@@ -11,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
 use smallvec::SmallVec;
 
+use super::components::as_numbers;
 use crate::array::Array;
 use crate::error::Result;
 use crate::exceptions::Exception;
@@ -55,6 +57,10 @@ pub fn take<'py>(context: &ker::Context, kernel: &LoopKernel, index: usize, valu
     if matches!(argument.kind, ArgumentKind::Object) {
         return take_object(context, kernel, index, value);
     }
+    let value = match argument.ty.as_ref().is_some_and(Type::has_components) {
+        true => as_numbers(value)?,
+        false => value,
+    };
     let on_cpu = context.device().kind() == DeviceKind::Cpu;
     if NdArray::of(&value)?.is_some() {
         if on_cpu {
@@ -178,7 +184,8 @@ pub fn type_given(value: &Value<'_>) -> Result<Option<Type>> {
 }
 
 /// What the plan of a call must know of it.
-pub fn shape_of(value: &Value<'_>, arg: &PlannedArg) -> Result<GivenArgument> {
+pub fn shape_of(value: &Value<'_>, kernel: &Name, arg: &PlannedArg) -> Result<GivenArgument> {
+    let in_elements = |array: GivenArray| Ok::<_, LoopError>(GivenArgument::Array(array.in_elements(kernel, arg)?));
     Ok(match value {
         Value::Object(object, _) => {
             let PlannedKind::Object { fields, .. } = &arg.kind else { return Ok(GivenArgument::Number) };
@@ -191,22 +198,24 @@ pub fn shape_of(value: &Value<'_>, arg: &PlannedArg) -> Result<GivenArgument> {
         Value::Number(_) => GivenArgument::Number,
         Value::Device(device) => {
             let array = &device.0;
-            GivenArgument::Array(GivenArray {
+            in_elements(GivenArray {
                 dtype: array.dtype,
+                numbers: 1,
                 shape: array.layout.shape.iter().map(|&length| length as i64).collect(),
                 strides: array.layout.strides.iter().map(|&stride| stride as i64).collect(),
                 room: Some((array.memory.len().saturating_sub(array.layout.offset) / array.dtype.size()) as i64),
-            })
+            })?
         }
         Value::Host(object) => {
             let array = NdArray::of(object)?.ok_or_else(|| PyTypeError::new_err("it is not an array"))?;
             let dtype = array.dtype().ok_or_else(|| PyTypeError::new_err(format!("dtype {} is not supported", array.dtype_name())))?;
-            GivenArgument::Array(GivenArray {
+            in_elements(GivenArray {
                 dtype,
+                numbers: 1,
                 shape: array.shape().iter().map(|&length| length as i64).collect(),
                 strides: array.strides().iter().map(|&stride| stride as i64).collect(),
                 room: None,
-            })
+            })?
         }
     })
 }

@@ -222,10 +222,12 @@ fn launch_one(launch: &ReadyLaunch, items: Items, hosts: &[i64], passed: &Passed
 fn check_shape(executable: &Executable, index: usize, value: &Value<'_>, given: &GivenArgument) -> Result<()> {
     let (Value::Host(object), GivenArgument::Array(known)) = (value, given) else { return Ok(()) };
     let same = |found: &[isize], known: &[i64]| found.len() == known.len() && found.iter().zip(known).all(|(&a, &b)| a as i64 == b);
+    // The numbers of an element are the last axis.
+    let components = (known.numbers > 1).then_some((known.numbers as i64, known.dtype.size() as i64));
+    let shape: SmallVec<[i64; 4]> = known.shape.iter().copied().chain(components.map(|(count, _)| count)).collect();
+    let strides: SmallVec<[i64; 4]> = known.strides.iter().copied().chain(components.map(|(_, size)| size)).collect();
     match NdArray::with_any_mask(object)? {
-        Some(array) if array.dtype() == Some(known.dtype) && same(array.shape(), &known.shape) && same(array.strides(), &known.strides) => {
-            Ok(())
-        }
+        Some(array) if array.dtype() == Some(known.dtype) && same(array.shape(), &shape) && same(array.strides(), &strides) => Ok(()),
         _ => {
             let name = &executable.plan().args()[index].name;
             Err(PyValueError::new_err(format!("argument `{name}` was resized during the call; call again")).into())

@@ -8,6 +8,7 @@ use parloop_loop::run::{CallPlan, PlannedKind, RunError};
 use parloop_loop::syntax::Target;
 use pyo3::prelude::*;
 
+use super::components::component_dtype;
 use super::program::LoopProgram;
 use crate::error::Result;
 use crate::ndarray::numpy_dtype;
@@ -48,9 +49,13 @@ impl LoopProgram {
             let name = arg.name.to_string();
             match &arg.kind {
                 PlannedKind::Array { dtype, .. } => {
+                    let dtype = match &arg.components {
+                        Some(ty) => component_dtype(py, ty)?,
+                        None => numpy_dtype(py, *dtype)?,
+                    };
                     let shape = plan.output_shape(arg, &values).map_err(LoopError::from)?.to_vec();
                     let strides = plan.output_strides(arg, &values).map_err(LoopError::from)?.to_vec();
-                    arrays.push((name, numpy_dtype(py, *dtype)?, shape, strides));
+                    arrays.push((name, dtype, shape, strides));
                 }
                 PlannedKind::Value { place: Some(_), .. } => {}
                 PlannedKind::Value { dtype, place: None } => numbers.push((name, numpy_dtype(py, *dtype)?)),

@@ -6,6 +6,7 @@ mod build;
 mod call;
 mod callable;
 mod compiled;
+mod components;
 mod describe;
 mod doubts;
 mod given;

@@ -6,6 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
+use super::components::component_type;
 use crate::error::Result;
 use crate::ndarray::dtype_of;
 use crate::objects::types::type_of;
@@ -78,11 +79,14 @@ pub fn change_options(options: &mut KernelOptions, given: &Bound<'_, PyDict>) ->
     Ok(())
 }
 
-/// A type: a numpy dtype or a name of one, or a class of `parloop.objects`.
+/// A type: a numpy dtype or a name of one, a structured dtype, the name of a vector, or a class of `parloop.objects`.
 pub fn type_given(given: &Bound<'_, PyAny>) -> Result<Type> {
-    match type_of(given) {
-        Ok(class) => Ok(class.get().in_loops()?.clone()),
-        Err(_) => Ok(dtype_of(given)?.into()),
+    if let Ok(class) = type_of(given) {
+        return Ok(class.get().in_loops()?.clone());
+    }
+    match component_type(given)? {
+        Some(ty) => Ok(ty),
+        None => Ok(dtype_of(given)?.into()),
     }
 }
 

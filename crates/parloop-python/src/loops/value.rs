@@ -4,6 +4,7 @@ use parloop_loop::transform::StepValue;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString, PyType};
 
+use super::components::component_type;
 use crate::ndarray::dtype_of;
 
 /// The value for a step. Sets become lists in the order of their texts.
@@ -44,6 +45,9 @@ pub fn step_value(value: &Bound<'_, PyAny>) -> PyResult<StepValue> {
     let kind = value.get_type().name()?.to_string();
     if kind.ends_with("DType") || kind == "dtype" || kind == "NumpyType" {
         let dtype = if kind == "NumpyType" { value.getattr("dtype")? } else { value.clone() };
+        if let Some(ty) = component_type(&dtype)? {
+            return Ok(StepValue::Text(ty.to_string()));
+        }
         return Ok(StepValue::Text(dtype_of(&dtype)?.name().to_owned()));
     }
     match kind.as_str() {
