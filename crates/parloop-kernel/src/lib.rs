@@ -62,7 +62,7 @@ pub use grid::Grid;
 pub use kernel::{BoundKernel, Items, Kernel, Slots, decode, wrong_count};
 pub use options::{CompileOptions, SourceHook, checked_by_environment};
 pub use order::{Gap, Order, dense_strides, first_gap};
-pub use plain::PlainC;
+pub use plain::{LaneParam, PlainC};
 pub use program::{Program, compile_for, signatures, signatures_in};
 pub use recording::{BeforeReplay, Recording, Replay};
 pub use saved::SavedProgram;

@@ -1,6 +1,7 @@
 //! Functions in plain C as a part of generated code, for every target: each is static, of the device and put in the place of its calls;
 //! the C library's functions mean what they mean in C. No line moves.
 
+mod lanes;
 mod library;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -20,6 +21,8 @@ use crate::reserved::is_reserved;
 use crate::scan::{Scanned, next_sign};
 use crate::signature::Signature;
 use crate::source::{Joined, Source, join};
+
+pub use lanes::LaneParam;
 
 /// Functions in plain C or C++, read once, as each target takes them in the middle of generated code.
 ///

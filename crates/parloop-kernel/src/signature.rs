@@ -36,6 +36,11 @@ impl Signature {
         self.params.iter().position(|param| param.name == name)
     }
 
+    /// The same under another name.
+    pub fn renamed(&self, name: impl Into<String>) -> Signature {
+        Signature { name: name.into(), ..self.clone() }
+    }
+
     /// Whether a caller does the same for both. Kernels may be called with the names of parameters.
     pub(crate) fn is_called_like(&self, other: &Signature) -> bool {
         let is_alike = |(own, other): (&Param, &Param)| own.ty == other.ty && (own.name == other.name || !self.is_kernel);

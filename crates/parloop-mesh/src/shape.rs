@@ -1,6 +1,7 @@
 //! What a loop looks like to the compiler: its arguments without their data and sizes. Loops of one shape share their code.
 
 use parloop_device::DType;
+use parloop_kernel::LaneParam;
 use smallvec::{SmallVec, smallvec};
 
 use crate::access::Access;
@@ -389,6 +390,12 @@ impl Shape {
         let first = self.parts.partition_point(|part| part.param < param);
         let end = self.parts.partition_point(|part| part.param <= param);
         &self.parts[first..end]
+    }
+
+    /// How a parameter is passed to a kernel that runs several elements at once.
+    pub fn lane_param(&self, param: usize) -> LaneParam {
+        let is_same = self.parts_of(param).iter().all(|part| part.reach == Reach::Global && part.access == Access::Read);
+        if is_same { LaneParam::Same } else { LaneParam::Each }
     }
 
     /// The type of the numbers of a parameter.

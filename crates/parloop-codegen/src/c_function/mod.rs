@@ -11,7 +11,7 @@ use parloop_ir::callable::{
 };
 use parloop_ir::syntax::{Preamble, Target, Type};
 use parloop_isl::Name;
-use parloop_kernel::{DeviceKind, KernelError, Language, ParamType, PlainC, Pointee, Signature, Source, signatures_in};
+use parloop_kernel::{DeviceKind, KernelError, LaneParam, Language, ParamType, PlainC, Pointee, Signature, Source, signatures_in};
 
 use adapter::{Adapter, CallDialect, Passed};
 
@@ -158,6 +158,21 @@ impl CFunction {
             }
         }
         self
+    }
+
+    /// The function that does for `lanes` sets of arguments at once what this one does for one, on a CPU: see [`PlainC::in_lanes`]. Code of
+    /// both can be in one program.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn in_lanes(&self, lanes: usize, params: &[LaneParam]) -> Result<CFunction, &'static str> {
+        let source = self.source.as_ref().filter(|_| self.language == Language::C).ok_or("only functions in C run in vectors")?;
+        let (in_target, text) = source.in_lanes(&self.name, lanes, params)?;
+        // SAFETY: the text is that of this function for vectors, which does nothing else.
+        let text = unsafe { Preamble::new(format!("71_b_{in_target}"), text) };
+        let signature = self.signature.renamed(&in_target);
+        let in_lanes = CFunction { name: in_target.as_str().into(), in_target: in_target.as_str().into(), signature, ..self.clone() };
+        Ok(in_lanes.preamble(text))
     }
 
     /// Makes it an error to pass a pointer to `const` as one to non-`const`, as in C++. C itself only warns, which is not enough if other

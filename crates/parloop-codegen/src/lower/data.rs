@@ -146,7 +146,11 @@ impl Data {
             self.copied.push((name.clone(), table, size));
         }
         let lengths = if is_number { Vec::new() } else { vec![size.max(1)] };
-        let declaration = Declaration { name: name.clone(), ty, space, lengths, constant: false, value: None, alignment: None };
+        // Where rows fill cache lines they are read and written by vectors, which should not cross from one line to the next.
+        let rows = temporary.layout.static_lengths().filter(|lengths| lengths.len() > 1 && target == Target::C);
+        let row = rows.and_then(|lengths| lengths.last()?.checked_mul(type_size(&ty)));
+        let alignment = row.filter(|row| row.is_multiple_of(ALIGNMENT.into())).map(|_| ALIGNMENT);
+        let declaration = Declaration { name: name.clone(), ty, space, lengths, constant: false, value: None, alignment };
         self.variables.insert(name.clone(), declaration);
         Ok(())
     }

@@ -59,6 +59,11 @@ pub(super) fn around(target: DeviceKind, text: &str, functions: &str) -> String 
     }
 }
 
+/// Whether a directive is one of those around the text for a CPU.
+pub(super) fn is_around(directive: &str) -> bool {
+    matches!(directive.trim(), "#define complex _Complex" | "#define I _Complex_I" | "#undef complex" | "#undef I")
+}
+
 /// Generated code takes the words `complex` and `I` from `complex.h` away, since they may be names there.
 fn complex_words(text: &str) -> String {
     if !text.contains("complex") {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use parloop_device::forked::Lock;
 use parloop_device::{DType, DeviceKind};
-use parloop_kernel::{Language, Param, ParamType, Pointee};
+use parloop_kernel::{LaneParam, Language, Param, ParamType, Pointee};
 use parloop_loop::callable::{self, CFunction, SourceOptions};
 use parloop_loop::error::LoopError;
 use parloop_loop::syntax::{Argument, ArgumentKind, LoopKernel, Program, Type};
@@ -24,6 +24,9 @@ use crate::shape::Shape;
 
 /// What loop kernels call the user's kernel by: its own name may mean something in their language.
 pub(crate) const CALLABLE: &str = "pl_kernel";
+
+/// What they call the form of it by that does so for the elements of a batch.
+pub(crate) const CALLABLE_IN_LANES: &str = "pl_kernel_in_lanes";
 
 /// What is done for each element: a function of the data of one element. Clones are the same kernel.
 #[derive(Clone)]
@@ -263,17 +266,28 @@ impl Kernel {
         }
     }
 
+    /// The form of this kernel that does for `lanes` elements at once what it does for one, if it has one: arrays have the numbers of all of
+    /// them, but for parameters that are the same for all elements.
+    pub(crate) fn in_lanes(&self, shape: &Shape, lanes: usize) -> Option<CFunction> {
+        let Body::C(function) = &self.inner.body else { return None };
+        // What is defined there is not seen.
+        if !self.inner.options.arguments.iter().all(|argument| is_harmless(argument)) || shape.layers.is_some_and(|layers| layers.is_passed)
+        {
+            return None;
+        }
+        let params: Vec<LaneParam> = (0..shape.params.len()).map(|param| shape.lane_param(param)).collect();
+        function.in_lanes(lanes, &params).ok().map(|function| function.with_access(accesses(shape)))
+    }
+
     fn own<'a>(&self, program: &'a Program) -> &'a LoopKernel {
         program.kernel(self.name()).expect("invariant: found when it was made")
     }
 
     /// The program with this kernel as a callable that does with its arguments what the shape says. `checked`: so are its own indices.
     pub(crate) fn register(&self, program: &Program, shape: &Shape, checked: bool) -> Result<Program, LoopError> {
-        let writes = shape.params.iter().map(|param| param.access.writes());
         match &self.inner.body {
             Body::C(function) => {
-                let access = writes.map(|writes| if writes { callable::Access::ReadWrite } else { callable::Access::Read });
-                let mut function = (**function).clone().with_access(access);
+                let mut function = (**function).clone().with_access(accesses(shape));
                 if shape.params.iter().any(|param| param.in_place) {
                     function = function.keeping_const();
                 }
@@ -281,6 +295,7 @@ impl Kernel {
             }
             Body::Loop(own) => {
                 let mut kernel = self.own(own).clone();
+                let writes = shape.params.iter().map(|param| param.access.writes());
                 for (argument, writes) in kernel.arguments.iter_mut().zip(writes) {
                     argument.is_input = Some(true);
                     argument.is_output = Some(writes);
@@ -297,6 +312,16 @@ impl Kernel {
             }
         }
     }
+}
+
+/// What a kernel in C does with its parameters.
+fn accesses(shape: &Shape) -> impl Iterator<Item = callable::Access> {
+    shape.params.iter().map(|param| if param.access.writes() { callable::Access::ReadWrite } else { callable::Access::Read })
+}
+
+/// Whether an argument of the compiler gives no name another meaning.
+fn is_harmless(argument: &str) -> bool {
+    ["-l", "-L", "-Wl,", "-O", "-f", "-m", "-g"].iter().any(|start| argument.starts_with(start))
 }
 
 impl fmt::Debug for Kernel {

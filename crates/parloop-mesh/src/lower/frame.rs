@@ -8,7 +8,7 @@ use super::level::{self, Columns};
 use super::names::{Array, Number};
 use super::piece::{Piece, affine, bounded, linear, range};
 use super::spot::{Mask, Spot, entry, known, name};
-use super::{Apart, BLOCK, COLUMN_NUMBERS, EACH, Form, LANES, Machine};
+use super::{Apart, BLOCK, Batches, COLUMN_NUMBERS, EACH, Form, LANES, Machine};
 use crate::shape::Shape;
 
 /// The loops around the body.
@@ -65,9 +65,9 @@ pub(super) struct Target {
 /// The frame of a form. `lane_writes`: the instructions that keep what batches leave.
 pub(super) fn frame(shape: &Shape, form: &Form, machine: Machine, lane_writes: &[Name]) -> Frame {
     match (form, machine) {
-        (Form::Elements { visits, apart, lanes }, Machine::Threads) => {
+        (Form::Elements { visits, apart, batches }, Machine::Threads) => {
             let groups = Groups { shape, listed: visits.is_listed(), masked: *apart == Apart::Mask };
-            if *lanes { groups.batches(lane_writes) } else { groups.frame() }
+            if *batches == Batches::Single { groups.frame() } else { groups.batches(lane_writes) }
         }
         (Form::Elements { visits, .. }, Machine::Gpu) => match shape.parts.iter().any(|part| part.is_reduced()) {
             true => several_each(shape, visits.is_listed()),

@@ -1,15 +1,31 @@
-//! Batches of elements in the lanes of vectors: the kernel is called for each lane in a loop that compilers vectorise, since it writes only
-//! to an array of the batch. What it left is kept afterwards: lane by lane, in the order of the elements, or number by number.
+//! Batches of elements in the lanes of vectors. A kernel that has a form for vectors is called once for a batch, on arrays with the numbers of
+//! all its elements. Others are called for each lane in a loop that compilers vectorise if they can, since it writes only to an array of
+//! the batch. What the kernel left is kept afterwards: lane by lane, in the order of the elements, or number by number.
 
-use parloop_loop::syntax::{Expr, Instruction, SyncScope};
+use parloop_kernel::LaneParam;
+use parloop_loop::syntax::{CallInstruction, Expr, InameTag, Instruction, InstructionKind, SyncScope};
 use parloop_loop::{Affine, Name};
 
 use super::frame::{Keep, Lanes};
 use super::keep::{and, combined, sum_of};
+use super::names::Array;
 use super::piece::{Piece, range};
 use super::spot::Spot;
 use super::stage::{Body, Call, Walk};
-use crate::shape::{PartShape, Shape};
+use crate::access::Access;
+use crate::kernel::CALLABLE_IN_LANES;
+use crate::shape::{PartShape, Reach, Shape};
+
+/// Lanes of up to so many numbers of a batch are fetched without a loop: compilers then put them together in registers. What is stored number by
+/// number and read as a vector has to wait until it is in the cache.
+const GATHERED: usize = 40;
+
+/// How the loop over lanes is run that fetches what the form of a kernel for vectors takes.
+pub(super) fn lane_tags(shape: &Shape) -> Option<(Name, InameTag)> {
+    let is_fetched = |part: &&PartShape| !shape.params[part.param].in_place && part.access != Access::Inc && part.reach != Reach::Global;
+    let numbers: usize = shape.parts.iter().filter(is_fetched).map(|part| part.size(shape)).sum();
+    (numbers <= GATHERED).then(|| ("pl_v".into(), InameTag::Unroll))
+}
 
 /// The instructions that keep what batches leave.
 pub(super) fn lane_writes(shape: &Shape) -> Vec<Name> {
@@ -31,9 +47,84 @@ fn batch(param: usize) -> Name {
     format!("pl_b{param}").into()
 }
 
+/// The instruction that fetches a part for all lanes.
+fn fetched_lanes(index: usize) -> Name {
+    format!("pl_q{index}").into()
+}
+
+/// The loops around a batch.
+fn around(compute: &Spot) -> Vec<Name> {
+    compute.inames.iter().filter(|iname| iname.as_str() != "pl_v").cloned().collect()
+}
+
 impl Body<'_> {
     /// Runs whole batches.
     pub fn in_lanes(&self, lanes: &Lanes) -> Piece {
+        if self.in_vectors { self.by_vectors(lanes) } else { self.by_calls(lanes) }
+    }
+
+    /// Calls the kernel once for a batch.
+    fn by_vectors(&self, lanes: &Lanes) -> Piece {
+        let params = || self.shape.params.iter().enumerate();
+        let arrays = params().filter(|(_, param)| !param.in_place).map(|(number, param)| {
+            let lengths: &[usize] = match self.shape.lane_param(number) {
+                LaneParam::Each => &[param.size, lanes.count],
+                LaneParam::Same => &[param.size],
+            };
+            Piece::default().private(&batch(number), self.shape.dtype(number), lengths)
+        });
+        let parts = || self.shape.parts.iter().enumerate();
+        let staged = || parts().filter(|(_, part)| !self.shape.params[part.param].in_place);
+        let fetched = staged().map(|(index, part)| self.fetch_lanes(index, part, &lanes.compute));
+        let (mut call, mut given, mut results) = (Piece::default(), Vec::new(), Vec::new());
+        for (number, param) in params() {
+            let (loops, whole) = self.whole_batch(number, lanes.count);
+            call = call.and(loops);
+            results.extend(param.access.writes().then(|| whole.clone()));
+            given.push(whole);
+        }
+        let declares = vec![None; results.len()];
+        let kind = InstructionKind::Call(CallInstruction { lhs: results, rhs: Expr::call(CALLABLE_IN_LANES, given), declares });
+        let call = call.then(
+            Instruction::bare(Call::lane(&lanes.compute).id(), kind)
+                .after(staged().map(|(index, _)| fetched_lanes(index)))
+                .within(around(&lanes.compute)),
+        );
+        let kept = parts().filter(|(_, part)| part.access.writes()).map(|(index, part)| self.keep_lanes(index, part, &lanes.keep));
+        Piece::all(arrays.chain(fetched)).and(call).and(Piece::all(kept))
+    }
+
+    /// Fills what a part has of the array of the batch.
+    fn fetch_lanes(&self, index: usize, part: &PartShape, compute: &Spot) -> Piece {
+        let walk = self.walk(index, part, "l");
+        let array = Expr::from(&batch(part.param));
+        let (there, after, inames) = match self.shape.lane_param(part.param) {
+            LaneParam::Each => (array.at([walk.place.clone(), Expr::var("pl_v")]), compute.ready.clone(), compute.inames.clone()),
+            LaneParam::Same => (array.at([walk.place.clone()]), Vec::new(), around(compute)),
+        };
+        let fetched = Instruction::assign(fetched_lanes(index), there, self.fetched(part, compute, &walk))
+            .after(after)
+            .within(inames.into_iter().chain(walk.inames.iter().cloned()))
+            .without_barriers("pl_*", SyncScope::Global);
+        walk.loops.then(fetched)
+    }
+
+    /// What the kernel gets for a parameter, for the whole batch.
+    fn whole_batch(&self, number: usize, count: usize) -> (Piece, Expr) {
+        let param = &self.shape.params[number];
+        let lengths: &[usize] = match self.shape.lane_param(number) {
+            LaneParam::Each => &[param.size, count],
+            LaneParam::Same => &[param.size],
+        };
+        let inames: Vec<Name> = (0..lengths.len()).map(|axis| format!("pl_z{number}b_{axis}").into()).collect();
+        let loops = inames.iter().zip(lengths).fold(Piece::default(), |loops, (iname, &length)| loops.loop_over(iname, length, false));
+        let array = if param.in_place { Array::Table(self.shape.parts_of(number)[0].table).name() } else { batch(number) };
+        let place: Vec<Expr> = inames.iter().map(Expr::from).collect();
+        (loops, Expr::sub_array(inames, array, place))
+    }
+
+    /// Calls the kernel for each lane.
+    fn by_calls(&self, lanes: &Lanes) -> Piece {
         let params = self.shape.params.iter().enumerate().filter(|(_, param)| param.access.writes());
         let arrays =
             params.map(|(number, param)| Piece::default().private(&batch(number), self.shape.dtype(number), &[param.size, lanes.count]));
@@ -80,8 +171,9 @@ impl Body<'_> {
             false => (self.public(keep, part, &walk), self.earlier(index, |other| other.overlaps(part)).map(kept).collect()),
         };
         let value = combined(part.access, there.clone(), self.held(part.param, &walk, lane));
+        let left = if self.in_vectors { Call::lane(keep).id() } else { held(index) };
         let instruction = Instruction::assign(kept(index), there, value)
-            .after([held(index)].into_iter().chain(keep.ready.iter().cloned()).chain(before))
+            .after([left].into_iter().chain(keep.ready.iter().cloned()).chain(before))
             .within(keep.inames.iter().chain(&walk.inames).cloned())
             .without_barriers("pl_*", SyncScope::Global)
             .when(and(self.leads_somewhere(keep, index, part, &walk), self.is_own(keep, part, &walk)));

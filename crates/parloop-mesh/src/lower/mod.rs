@@ -15,15 +15,18 @@ mod rows;
 mod spot;
 mod stage;
 
+use std::sync::Arc;
+
 use parloop_device::DType;
 use parloop_loop::Name;
 use parloop_loop::create::Data;
 use parloop_loop::error::LoopError;
 use parloop_loop::syntax::{Expr, KernelOptions};
+use parloop_loop::transform::{TransformError, register_callable};
 
 use self::piece::{Piece, tagged};
 use self::stage::{Body, Call};
-use crate::kernel::Kernel;
+use crate::kernel::{CALLABLE_IN_LANES, Kernel};
 use crate::shape::{Around, MoveShape, Reach, Shape};
 use crate::storage::Layout;
 
@@ -53,8 +56,8 @@ pub enum Form {
         visits: Visits,
         /// How what is written is kept apart.
         apart: Apart,
-        /// The kernel is called for several elements in the lanes of vectors, and what it left is kept afterwards, element by element.
-        lanes: bool,
+        /// Whether several elements are run at a time; what the kernel left is kept afterwards, element by element.
+        batches: Batches,
     },
     /// Each row of what the maps lead to once; it gets what its elements have for it.
     Targets {
@@ -65,6 +68,17 @@ pub enum Form {
         /// Whether this pass also writes what elements have of their own.
         writes_direct: bool,
     },
+}
+
+/// Whether several elements are run at a time, in the lanes of vectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Batches {
+    /// One element after another.
+    Single,
+    /// The kernel is called for each, in a loop that compilers make vectors of if they can.
+    Calls,
+    /// The form of the kernel for vectors is called once for all of them.
+    Vectors,
 }
 
 impl Form {
@@ -149,30 +163,39 @@ pub fn unwritten_part(array: &str) -> Option<usize> {
 /// # Errors
 /// What the loop compiler says.
 pub fn lower(kernel: &Kernel, shape: &Shape, form: &Form, machine: Machine, checked: bool) -> Result<Lowered, LoopError> {
+    let by_columns = |visits: &Visits| frame::goes_by_columns(shape, visits.is_listed());
+    let in_vectors = matches!(form, Form::Elements { batches: Batches::Vectors, .. });
     // Indices that checks report count the numbers of all elements. Threads compute in 64 bits: narrower numbers may wrap, so that compilers
-    // would widen every index by itself. In the lanes of vectors there are twice as many narrow ones; but lanes in a column lead to rows one
-    // after another, which compilers see where numbers do not wrap.
+    // would widen every index by itself. Where compilers make vectors of calls, these have twice as many narrow ones; but lanes in a column
+    // lead to rows one after another, which compilers see where numbers do not wrap.
     let is_scalar = machine == Machine::Threads
         && match form {
-            Form::Elements { visits, lanes: true, .. } => frame::goes_by_columns(shape, visits.is_listed()),
+            Form::Elements { visits, batches: Batches::Calls, .. } => by_columns(visits),
             _ => true,
         };
     let wide = Shape { index: DType::I64, ..shape.clone() };
     let shape = if checked || is_scalar { &wide } else { shape };
     let mut frame = frame::frame(shape, form, machine, &lanes::lane_writes(shape));
     let mut around = std::mem::take(&mut frame.piece);
+    if in_vectors {
+        around.tags.extend(lanes::lane_tags(shape));
+    }
     let axes = kernel.axes(shape);
     if checked {
-        around = around.and(Body { shape, form, machine, frame: &frame, axes: &axes, checked }.find_targets());
+        around = around.and(Body { shape, form, machine, frame: &frame, axes: &axes, checked, in_vectors }.find_targets());
         frame.body.ready.extend((0..shape.maps.len()).map(stage::targets_of));
     }
-    let body = body(&Body { shape, form, machine, frame: &frame, axes: &axes, checked });
+    let body = body(&Body { shape, form, machine, frame: &frame, axes: &axes, checked, in_vectors });
     let piece = tables(shape, form, machine, checked).and(level::data(shape)).and(around).and(body);
     let mut options = KernelOptions { checked: Some(checked), ..KernelOptions::default() };
     // SAFETY: whoever made the kernel vouched for its options.
     unsafe { options.set_build_options(kernel.build_options().to_vec()) };
     let (lowered, tags) = piece.build(format!("loop_{}", kernel.name()), shape.index, options)?;
-    let program = kernel.register(&lowered.program, shape, checked)?;
+    let mut program = kernel.register(&lowered.program, shape, checked)?;
+    if in_vectors {
+        let function = kernel.in_lanes(shape, LANES).expect("invariant: only kernels that have this form run in vectors");
+        program = register_callable(&program, CALLABLE_IN_LANES, Arc::new(function), false).map_err(TransformError::from)?;
+    }
     Ok(Lowered { program: tagged(program, &tags)?, ..lowered })
 }
 

@@ -26,6 +26,8 @@ pub(super) struct Body<'a> {
     pub axes: &'a [Vec<usize>],
     /// What the kernel must write is looked at.
     pub checked: bool,
+    /// Batches are passed to the form of the kernel for vectors.
+    pub in_vectors: bool,
 }
 
 /// One of the calls of the user's kernel: where it stands, and what its private arrays, the instructions that fill them, inames and the call
@@ -207,15 +209,12 @@ impl Body<'_> {
         Piece::all(arrays.chain(fetched).chain(iter::once_with(|| self.call(call))))
     }
 
-    /// Fills what a part has of the private array: sums start at zero, all else from what is there.
+    /// Fills what a part has of the private array.
     fn fetch(&self, index: usize, part: &PartShape, call: Call<'_>) -> Piece {
         let walk = self.walk(index, part, call.names.purpose);
         let value = match part.access {
-            Access::Inc => neutral(part.dtype),
-            // Blocks of a matrix may lead nowhere, and are zero at first.
-            Access::Write if part.block.is_some() => Expr::int(0),
-            Access::Write if self.is_tried() => call.unwritten().into(),
-            _ => self.public(call.spot, part, &walk),
+            Access::Write if self.is_tried() && part.block.is_none() => call.unwritten().into(),
+            _ => self.fetched(part, call.spot, &walk),
         };
         let inames = call.spot.inames.iter().chain(&walk.inames).cloned();
         let fetched = Instruction::assign(call.fetch(index), call.number(part.param, walk.place.clone()), value)
@@ -223,6 +222,16 @@ impl Body<'_> {
             .within(inames)
             .without_barriers("pl_*", SyncScope::Global);
         walk.loops.then(fetched)
+    }
+
+    /// What a kernel finds in an argument: sums start at zero, all else is what is there.
+    pub fn fetched(&self, part: &PartShape, spot: &Spot, walk: &Walk) -> Expr {
+        match part.access {
+            Access::Inc => neutral(part.dtype),
+            // Blocks of a matrix may lead nowhere, and are zero at first.
+            Access::Write if part.block.is_some() => Expr::int(0),
+            _ => self.public(spot, part, walk),
+        }
     }
 
     /// A call of the user's kernel.

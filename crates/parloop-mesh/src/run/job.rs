@@ -26,7 +26,7 @@ use crate::declare::map::Map;
 use crate::declare::meeting::Meeting;
 use crate::declare::moves::Moves;
 use crate::kernel::Kernel;
-use crate::lower::{Apart, Array, Form, Machine, Number};
+use crate::lower::{Apart, Array, Batches, Form, Machine, Number};
 use crate::plan::{Elements, Incidence, Offset, Table, element_order, last_writers};
 use crate::shape::{PartShape, Shape, maps_of, stored_by};
 use packed::Packed;
@@ -125,10 +125,10 @@ pub struct Making<'a> {
 impl Making<'_> {
     /// The job that runs the loop that way.
     pub fn make(&self, way: Way) -> Result<Job> {
-        let Way { scheme, lanes, order } = way;
+        let Way { scheme, batches, order } = way;
         let mut maker = Maker {
             making: self,
-            lanes,
+            batches,
             code: Vec::new(),
             steps: Vec::new(),
             own: Vec::new(),
@@ -204,7 +204,7 @@ struct Ready {
 
 struct Maker<'a> {
     making: &'a Making<'a>,
-    lanes: bool,
+    batches: Batches,
     code: Vec<String>,
     steps: Vec<LaunchGroup>,
     own: Vec<Memory>,

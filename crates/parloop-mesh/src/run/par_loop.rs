@@ -27,7 +27,7 @@ use crate::declare::map::Map;
 use crate::declare::set::Set;
 use crate::error::MeshError;
 use crate::kernel::Kernel;
-use crate::lower::{Machine, unwritten_part};
+use crate::lower::{LANES, Machine, unwritten_part};
 use crate::shape::{Loop, Shape, maps_of, stored_by};
 use crate::storage::Layout;
 
@@ -313,6 +313,7 @@ impl ParLoop {
             shared: usize::try_from(context.device().properties().shared_memory).unwrap_or(usize::MAX),
             scattered,
             whole: self.iteration.list().is_none(),
+            has_vectors: machine_of(context) == Machine::Threads && self.kernel.in_lanes(shape, LANES).is_some(),
             options: self.options,
         };
         ways(shape, situation).map_err(|reason| MeshError::Plan {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::scheme::{Order, Scheme, Way};
 use crate::declare::arg::{ArgData, Part};
 use crate::declare::map::Map;
+use crate::lower::Batches;
 
 /// How a loop runs on a device. See [`ParLoop::report`](crate::ParLoop::report).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +33,7 @@ pub struct LoopReport {
 /// A way to run a loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WayReport {
-    /// The plan, and what else tells it from other ways: `owner`, `owner, lanes`.
+    /// The plan, and what else tells it from other ways: `owner`, `owner, lanes`, `owner, vectors`.
     pub name: String,
     /// What is known about it.
     pub state: WayState,
@@ -75,9 +76,11 @@ impl fmt::Display for Way {
             Scheme::Atomic => "atomic",
             Scheme::Shared => "shared",
         })?;
-        if self.lanes {
-            f.write_str(", lanes")?;
-        }
+        f.write_str(match self.batches {
+            Batches::Single => "",
+            Batches::Calls => ", lanes",
+            Batches::Vectors => ", vectors",
+        })?;
         match self.order {
             Order::Given => Ok(()),
             Order::Near => f.write_str(", neighbouring elements in sequence"),

@@ -2,7 +2,7 @@
 
 use super::options::{Lanes, LoopOptions, PlanChoice};
 use crate::access::Access;
-use crate::lower::{Machine, can_number_entries, shared_numbers};
+use crate::lower::{Batches, Machine, can_number_entries, shared_numbers};
 use crate::shape::{PartShape, Reach, Shape};
 
 /// How writes that can meet are kept apart.
@@ -28,8 +28,7 @@ pub enum Scheme {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Way {
     pub scheme: Scheme,
-    /// Elements are run in the lanes of vectors, not one by one.
-    pub lanes: bool,
+    pub batches: Batches,
     pub order: Order,
 }
 
@@ -46,7 +45,7 @@ pub enum Order {
 
 impl From<Scheme> for Way {
     fn from(scheme: Scheme) -> Way {
-        Way { scheme, lanes: false, order: Order::Given }
+        Way { scheme, batches: Batches::Single, order: Order::Given }
     }
 }
 
@@ -58,13 +57,17 @@ pub fn ways(shape: &Shape, at: Situation) -> Result<Vec<Way>, &'static str> {
     for scheme in candidates(shape, at)? {
         match at.options.lanes {
             Lanes::Always => match refused(scheme) {
-                None => found.push(Way { lanes: true, ..scheme.into() }),
+                None => found.extend(in_batches(shape, scheme, at)),
                 Some(why) => reason = reason.or(Some(why)),
             },
             // One thread of several is the last resort.
             Lanes::Auto if scheme == Scheme::Sequential && at.threads > 1 => found.push(scheme.into()),
             Lanes::Auto if refused(scheme).is_none() && !at.options.deterministic => {
-                found.extend([Way::from(scheme), Way { lanes: true, ..scheme.into() }]);
+                let batches = in_batches(shape, scheme, at);
+                // Kernels that compute much for each element gain the most, and they gather what is scattered anyway.
+                let is_promising = scheme != Scheme::Free && at.elements >= FEW;
+                let place = batches.iter().position(|way| is_promising && way.batches == Batches::Vectors).map_or(0, |_| 1);
+                found.extend(batches[..place].iter().copied().chain([scheme.into()]).chain(batches[place..].iter().copied()));
             }
             Lanes::Auto | Lanes::Never => found.push(scheme.into()),
         }
@@ -109,10 +112,35 @@ fn gains_from_order(shape: &Shape, at: Situation) -> bool {
     at.scattered && at.machine == Machine::Threads && may && combines && shape.is_flat()
 }
 
+/// The ways to run several elements at a time by that scheme.
+fn in_batches(shape: &Shape, scheme: Scheme, at: Situation) -> Vec<Way> {
+    let way = |batches: Batches| Way { batches, ..scheme.into() };
+    let vectors = (at.has_vectors && shape.layers.is_none()).then(|| way(Batches::Vectors));
+    let calls = (most_numbers(shape) <= MOST_OF_CALLS).then(|| way(Batches::Calls));
+    vectors.into_iter().chain(calls).collect()
+}
+
+/// Elements of more numbers than this, in an argument or written, are not run by calls in lanes: compilers make no vectors of them.
+const MOST_OF_CALLS: usize = 64;
+
+/// Elements of more numbers than this, all together, are not run in vectors: a batch of them leaves the nearest cache.
+const MOST_OF_VECTORS: usize = 1024;
+
+/// The most numbers of an argument that is copied, or of all that are written.
+fn most_numbers(shape: &Shape) -> usize {
+    let copied = shape.params.iter().filter(|param| !param.in_place).map(|param| param.size).max().unwrap_or(0);
+    copied.max(written_numbers(shape))
+}
+
+/// How many numbers of an element are written.
+fn written_numbers(shape: &Shape) -> usize {
+    let numbers = |part: &PartShape| part.count * part.map().map_or(1, |map| shape.maps[map].slots);
+    shape.parts.iter().filter(|part| part.access.writes()).map(numbers).sum()
+}
+
 /// Why elements cannot be run in the lanes of vectors: those of a batch are all run before any of them is kept.
 fn lanes_refusal(shape: &Shape, scheme: Scheme, at: Situation) -> Option<&'static str> {
-    let numbers = |part: &PartShape| part.count * part.map().map_or(1, |map| shape.maps[map].slots);
-    let kept = shape.parts.iter().filter(|part| part.access.writes()).map(numbers).sum::<usize>();
+    let all = shape.params.iter().filter(|param| !param.in_place).map(|param| param.size).sum::<usize>();
     if at.machine != Machine::Threads {
         Some("elements run in vector lanes only on a CPU")
     } else if at.options.checked {
@@ -121,9 +149,9 @@ fn lanes_refusal(shape: &Shape, scheme: Scheme, at: Situation) -> Option<&'stati
         Some("blocks of one colour do not run in vector lanes")
     } else if shape.parts.iter().any(|part| part.can_meet() && part.access == Access::Rw) {
         Some("elements in vector lanes run concurrently, but the kernel reads and writes data in place through a map")
-    } else if kept == 0 {
+    } else if written_numbers(shape) == 0 {
         Some("elements in vector lanes must write something")
-    } else if kept > 64 || shape.params.iter().any(|param| param.size > 64 && !param.in_place) {
+    } else if most_numbers(shape) > MOST_OF_CALLS && !(at.has_vectors && shape.layers.is_none() && all <= MOST_OF_VECTORS) {
         Some("elements in vector lanes may have at most 64 numbers per argument and write at most 64")
     } else {
         None
@@ -151,6 +179,8 @@ pub struct Situation {
     pub scattered: bool,
     /// Whether the loop is over all elements of a set.
     pub whole: bool,
+    /// Whether the kernel has a form for vectors.
+    pub has_vectors: bool,
     pub options: LoopOptions,
 }
 

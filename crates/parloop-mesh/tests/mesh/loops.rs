@@ -152,6 +152,69 @@ fn batches_in_lanes_give_what_single_elements_give() {
     }
 }
 
+/// A kernel as form compilers write them: tables, loops over points, temporary arrays, a choice, functions of the C library, a Global.
+const OF_A_FORM: &str = "
+    void residual(double *restrict A, double const *restrict x, double const *restrict u, double const *restrict k, double *restrict most,
+                  double *restrict energy) {
+        double weights[3] = { 0.25, 0.5, 0.25 }; double at[2 * 3] = { 1.0, 0.5, 0.0, 0.0, 0.5, 1.0 };
+        double length, t0, t1; double flux[2];
+        length = fabs(x[2] + -1.0 * x[0]) + sqrt(1.0 + x[1] * x[1]) + pow(x[3] > 0.0 ? x[3] : -x[3], 2.0);
+        for (int32_t j = 0; j <= 1; ++j) flux[j] = (double) (0.0);
+        for (int32_t p = 0; p <= 2; ++p) {
+            t0 = (double) (0.0);
+            for (int32_t i = 0; i <= 1; ++i) t0 = t0 + at[p + 3 * i] * u[i];
+            t1 = weights[p] * (length * t0 + k[1]);
+            for (int32_t j = 0; j <= 1; ++j) flux[j] = flux[j] + at[p + 3 * j] * t1;
+        }
+        for (int32_t j = 0; j <= 1; ++j) A[j] = A[j] + flux[j] / k[0];
+        most[0] = most[0] > length ? most[0] : length;
+        energy[0] += length * u[0];
+    }";
+
+#[test]
+fn kernels_of_form_compilers_run_in_vectors_with_the_same_results() {
+    let n = 5003;
+    let (edges, nodes) = (Set::new(n, "edges").unwrap(), Set::new(n, "nodes").unwrap());
+    let ends = Map::new(&edges, &nodes, 2, &ring(n), "ends").unwrap();
+    let kernel = c(OF_A_FORM, "residual");
+    let number = |i: usize| ((i * 7919) % 1009) as f64 / 31.0 - 15.0;
+    for name in ["cpu:1", "cpu:3"] {
+        let context = Context::open(name).unwrap();
+        for plan in [PlanChoice::Sequential, PlanChoice::Owner] {
+            for part in [edges.clone(), edges.subset(&(0..n as i64).filter(|i| i % 3 > 0).collect::<Vec<_>>()).unwrap()] {
+                let results = [Lanes::Never, Lanes::Always].map(|lanes| {
+                    let x = Dat::new(&nodes.data(2).unwrap(), &(0..2 * n).map(number).collect::<Vec<_>>(), "x").unwrap();
+                    let u = Dat::new(&nodes.data(1).unwrap(), &(0..n).map(|i| number(i + 5)).collect::<Vec<_>>(), "u").unwrap();
+                    let left = Dat::new(&nodes.data(1).unwrap(), &vec![0.0; n], "left").unwrap();
+                    let k = Global::new(2, &[1.5, -0.25], "k").unwrap();
+                    let (most, energy) = (Global::new(1, &[0.0], "most").unwrap(), Global::new(1, &[0.0], "energy").unwrap());
+                    let args = vec![
+                        left.arg(Access::Inc, Some(&ends)),
+                        x.arg(Access::Read, Some(&ends)),
+                        u.arg(Access::Read, Some(&ends)),
+                        k.arg(Access::Read),
+                        most.arg(Access::Max),
+                        energy.arg(Access::Inc),
+                    ];
+                    let made = ParLoop::new(&kernel, &part, args, LoopOptions { plan, lanes, ..LoopOptions::default() }).unwrap();
+                    let code = made.code(&context).unwrap().concat();
+                    assert_eq!(code.contains("pl_lanes_residual("), lanes == Lanes::Always, "{code}");
+                    made.run(&context).unwrap();
+                    [left.to_vec::<f64>().unwrap(), most.to_vec().unwrap(), energy.to_vec().unwrap()]
+                });
+                let [single, batches] = results;
+                for (single, batches) in single.iter().zip(&batches) {
+                    let largest = single.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+                    assert!(largest > 1.0);
+                    for (one, other) in single.iter().zip(batches) {
+                        assert!((one - other).abs() <= 1e-13 * largest, "{one} {other} {context:?} {plan:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn the_host_does_not_change_data_while_it_is_recorded() {
     let cells = Set::new(2, "cells").unwrap();

@@ -5,7 +5,7 @@ use parloop_device::{DType, Element};
 use super::Maker;
 use crate::Result;
 use crate::declare::set::Set;
-use crate::lower::{Apart, Array, BLOCK, EACH, Form, Number, Visits};
+use crate::lower::{Apart, Array, BLOCK, Batches, EACH, Form, Number, Visits};
 use crate::plan::threads::available;
 use crate::plan::{BlockSums, Coloured, Elements, Incidence, Inverse, Offset, Table, patches};
 use crate::shape::PartShape;
@@ -28,7 +28,7 @@ impl Maker<'_> {
         let each = if self.making.shape.parts.iter().any(PartShape::is_reduced) { EACH } else { 1 };
         let blocks = |pair: &[i32]| ((pair[1] - pair[0]) as usize).div_ceil(BLOCK * each);
         self.groups = bounds.windows(2).map(blocks).sum();
-        let executable = self.executable(&Form::Elements { visits: list.is_some().into(), apart, lanes: self.lanes })?;
+        let executable = self.executable(&Form::Elements { visits: list.is_some().into(), apart, batches: self.batches })?;
         let mut arrays = if apart == Apart::Last { self.last_writers()? } else { vec![] };
         if let Some(list) = list {
             arrays.push((Array::List, self.upload(list)?));
@@ -51,7 +51,7 @@ impl Maker<'_> {
             (None, Some(list)) => (Visits::List, Some(list)),
             (None, None) => (Visits::Range, None),
         };
-        let form = Form::Elements { visits, apart: Apart::Shared, lanes: false };
+        let form = Form::Elements { visits, apart: Apart::Shared, batches: Batches::Single };
         let mut arrays = Vec::new();
         if let Some(list) = list {
             arrays.push((Array::List, self.upload(list)?));

@@ -8,6 +8,7 @@ use crate::declare::global::Global;
 use crate::declare::layers::Region;
 use crate::declare::set::Set;
 use crate::kernel::KernelOptions;
+use crate::lower::Batches;
 use crate::run::options::LoopOptions;
 use crate::run::remembered::{Kept, Remembered};
 use crate::run::scheme::Order;
@@ -102,7 +103,10 @@ fn elements_in_a_better_order_leave_what_they_leave_in_their_own() {
             (Scheme::Owner, Order::Given),
             (Scheme::Owner, Order::Packed),
         ];
-        for (scheme, order, lanes) in ways.into_iter().flat_map(|(scheme, order)| [(scheme, order, false), (scheme, order, true)]) {
+        for (scheme, order, batches) in ways
+            .into_iter()
+            .flat_map(|(scheme, order)| [Batches::Single, Batches::Calls, Batches::Vectors].map(|batches| (scheme, order, batches)))
+        {
             for name in ["cpu:1", "cpu:3"] {
                 let (context, nodes) = (Context::open(name).unwrap(), ring.ends.to());
                 let numbers: Vec<f64> = (0..N).map(|i| i as f64).collect();
@@ -122,8 +126,8 @@ fn elements_in_a_better_order_leave_what_they_leave_in_their_own() {
                     least_here.arg(Access::Min, &ring.ends),
                     z_here.component(2, Access::Inc, &ring.ends),
                 ];
-                ring.run(&kernel, &over, &args, &context, Way { scheme, lanes, order });
-                let at = format!("{scheme:?} {order:?} {lanes} {name}");
+                ring.run(&kernel, &over, &args, &context, Way { scheme, batches, order });
+                let at = format!("{scheme:?} {order:?} {batches:?} {name}");
                 assert_eq!(x_here.to_vec::<f64>().unwrap(), x, "{at}");
                 assert_eq!(twice_here.to_vec::<f64>().unwrap(), twice, "{at}");
                 assert_eq!(sum_here.to_vec::<f64>().unwrap(), [sum], "{at}");
@@ -139,15 +143,15 @@ fn elements_that_never_meet_are_ordered_too() {
     let ring = Ring::new();
     let kernel = kernel_of("void mid(double *m, const double *y[2]) { m[0] = y[0][0] + y[1][0]; }", "mid");
     let expected: Vec<f64> = ring.values.chunks(2).map(|pair| f64::from(pair[0] + pair[1])).collect();
-    for lanes in [false, true] {
+    for batches in [Batches::Single, Batches::Calls, Batches::Vectors] {
         let context = Context::open("cpu:3").unwrap();
         let numbers: Vec<f64> = (0..N).map(|i| i as f64).collect();
         let m = Dat::new(&ring.edges.data(1).unwrap(), &vec![0.0; N], "m").unwrap();
         let y = Dat::new(&ring.ends.to().data(1).unwrap(), &numbers, "y").unwrap();
         let args = [m.arg(Access::Write, None), y.arg(Access::Read, &ring.ends)];
-        let way = Way { scheme: Scheme::Free, lanes, order: Order::Near };
+        let way = Way { scheme: Scheme::Free, batches, order: Order::Near };
         ring.run(&kernel, &ring.edges, &args, &context, way);
-        assert_eq!(m.to_vec::<f64>().unwrap(), expected, "lanes {lanes}");
+        assert_eq!(m.to_vec::<f64>().unwrap(), expected, "{batches:?}");
     }
 }
 
@@ -173,7 +177,7 @@ fn the_best_way_is_found_kept_and_known_to_the_next_process() {
         deterministic: false,
         known_order: OnceCell::new(),
     };
-    let ways = [Way::from(Scheme::Sequential), Way { lanes: true, ..Scheme::Sequential.into() }];
+    let ways = [Way::from(Scheme::Sequential), Way { batches: Batches::Calls, ..Scheme::Sequential.into() }];
     let kept = || {
         let (options, elements) = (LoopOptions::default(), N);
         Kept::of(&Remembered { kernel: &kernel, shape: &shape, options, elements, scattered: true, whole: true, context: &context })
@@ -240,7 +244,7 @@ fn loops_with_wide_offsets_leave_what_others_leave() {
             deterministic: false,
             known_order,
         };
-        let job = making.make(Way { scheme, lanes: false, order: Order::Given }).unwrap();
+        let job = making.make(Way { scheme, batches: Batches::Single, order: Order::Given }).unwrap();
         let place = |storage: &Storage, writes| storage.place(&context, true, writes).unwrap();
         let tables: Vec<Memory> = parts.iter().map(|part| place(part.storage(), true)).collect();
         job.run(&tables, &[place(ends.storage(), false)], &context).unwrap();

@@ -7,7 +7,7 @@ use parloop_device::as_bytes;
 
 use super::{Maker, Source};
 use crate::Result;
-use crate::lower::{Apart, Array, Form, Number, Visits};
+use crate::lower::{Apart, Array, Batches, Form, Number, Visits};
 use crate::plan::{Blocks, Elements, Owned, Rank};
 use crate::run::scheme::Order;
 use crate::shape::{MASK_BITS, PartShape};
@@ -78,7 +78,7 @@ impl Maker<'_> {
     /// Groups of elements between bounds, all at the same time or some after others: `launches` are ranges of groups.
     fn groups(&mut self, bounds: &[i32], launches: &[i32], visited: Visited<'_>, apart: Apart, masks: &[u32]) -> Result<()> {
         self.groups = bounds.len() - 1;
-        let executable = self.executable(&Form::Elements { visits: visited.visits(), apart, lanes: self.lanes })?;
+        let executable = self.executable(&Form::Elements { visits: visited.visits(), apart, batches: self.batches })?;
         let pairs: Vec<i32> = bounds.windows(2).flatten().copied().collect();
         let mut arrays = self.visited(visited)?;
         arrays.push((Array::Bounds, self.upload(&pairs)?));
@@ -203,8 +203,8 @@ impl Maker<'_> {
         arrays.push((Array::Bounds, self.upload(&pairs)?));
         arrays.push((Array::Masks, self.upload_bytes(as_bytes(&masks))?));
         let inside =
-            Form::Elements { visits: if listed { visited.visits() } else { Visits::Range }, apart: Apart::Order, lanes: self.lanes };
-        let border = Form::Elements { visits: visited.visits(), apart: Apart::Mask, lanes: false };
+            Form::Elements { visits: if listed { visited.visits() } else { Visits::Range }, apart: Apart::Order, batches: self.batches };
+        let border = Form::Elements { visits: visited.visits(), apart: Apart::Mask, batches: Batches::Single };
         for (first, form) in [(0, inside), (parts.len(), border)].into_iter().take(launches) {
             let executable = self.executable(&form)?;
             self.step(&executable, &[(Number::First, first as i64), (Number::Groups, parts.len() as i64)], &arrays)?;
