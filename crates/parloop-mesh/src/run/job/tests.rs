@@ -103,9 +103,8 @@ fn elements_in_a_better_order_leave_what_they_leave_in_their_own() {
             (Scheme::Owner, Order::Given),
             (Scheme::Owner, Order::Packed),
         ];
-        for (scheme, order, batches) in ways
-            .into_iter()
-            .flat_map(|(scheme, order)| [Batches::Single, Batches::Calls, Batches::Vectors].map(|batches| (scheme, order, batches)))
+        for (scheme, order, batches) in
+            ways.into_iter().flat_map(|(scheme, order)| [Batches::Single, Batches::Calls].map(|batches| (scheme, order, batches)))
         {
             for name in ["cpu:1", "cpu:3"] {
                 let (context, nodes) = (Context::open(name).unwrap(), ring.ends.to());
@@ -143,7 +142,7 @@ fn elements_that_never_meet_are_ordered_too() {
     let ring = Ring::new();
     let kernel = kernel_of("void mid(double *m, const double *y[2]) { m[0] = y[0][0] + y[1][0]; }", "mid");
     let expected: Vec<f64> = ring.values.chunks(2).map(|pair| f64::from(pair[0] + pair[1])).collect();
-    for batches in [Batches::Single, Batches::Calls, Batches::Vectors] {
+    for batches in [Batches::Single, Batches::Calls] {
         let context = Context::open("cpu:3").unwrap();
         let numbers: Vec<f64> = (0..N).map(|i| i as f64).collect();
         let m = Dat::new(&ring.edges.data(1).unwrap(), &vec![0.0; N], "m").unwrap();
