@@ -178,3 +178,34 @@ def test_random_numbers_are_the_published_ones(ctx):
     np.testing.assert_array_equal(lanes_of(out)[0], expected)
     np.testing.assert_array_equal(lanes_of(following)[0], words[:4] + np.array([1, 0, 0, 0], np.uint32))
     np.testing.assert_array_equal(lanes_of(floats)[0], expected.astype(np.float32) * np.float32(2.0**-32))
+
+
+def test_an_array_must_have_the_fields_of_the_argument():
+    wanted = np.dtype([("t", np.float64), ("id", np.int64)])
+    knl = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = a[i].t", [lp.GlobalArg("a", wanted), lp.GlobalArg("out", np.float64), ...])
+    _, (out,) = knl(a=np.array([(1.5, 2), (2.5, 3)], wanted))
+    np.testing.assert_array_equal(out, [1.5, 2.5])
+    for other in ([("id", np.int64), ("t", np.float64)], [("t", np.float64), ("no", np.int64)], [("t", np.float64), ("id", np.uint64)]):
+        with pytest.raises(TypeError, match=r"argument 'a' has elements of type record\(.*but the array has record\("):
+            knl(a=np.zeros(2, other))
+    bytes_of_16 = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = a[i].s0", [lp.GlobalArg("a", lp.vector(np.uint8, 16)), lp.GlobalArg("out", np.uint8), ...])
+    with pytest.raises(TypeError, match="argument 'a' has elements of type uint8x16"):
+        bytes_of_16(a=np.zeros(2, wanted))
+
+
+def test_fields_may_stand_in_any_order_in_a_dtype():
+    dtype = np.dtype({"names": ["late", "early"], "formats": [np.int32, np.float64], "offsets": [8, 0], "itemsize": 16})
+    knl = lp.make_kernel("{[i]: 0<=i<n}", "a[i].early = a[i].late + 0.5", [lp.GlobalArg("a", dtype), ...])
+    a = np.zeros(3, dtype)
+    a["late"] = [1, 2, 3]
+    knl(a=a)
+    np.testing.assert_array_equal(a["early"], [1.5, 2.5, 3.5])
+
+
+def test_fields_that_c_does_not_take_are_refused(ctx):
+    for name in ("double", "pad_at_4", "__x"):
+        dtype = np.dtype([(name, np.float64), ("b", np.float64)])
+        knl = lp.make_kernel("{[i]: 0<=i<n}", "a[i].b = 1", [lp.GlobalArg("a", dtype), ...])
+        with pytest.raises(pl.ParloopError, match=f"`{name}`"):
+            knl(ctx, a=np.zeros(3, dtype))
+

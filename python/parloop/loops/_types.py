@@ -112,12 +112,12 @@ def component_text(dtype: Any) -> str | None:
             return None
     if dtype.names is None:
         return None
-    fields = [(name, *dtype.fields[name][:2]) for name in dtype.names]
+    fields = sorted(((name, *dtype.fields[name][:2]) for name in dtype.names), key=lambda field: field[2])
     base = fields[0][1]
     lanes = [name for name in dtype.names if not name.startswith("padding")]
     is_even = all(kind == base and offset == place * base.itemsize for place, (_, kind, offset) in enumerate(fields))
     is_named = lanes in ([f"s{lane}" for lane in range(len(lanes))], list("xyzw"[: len(lanes)]))
-    if is_even and is_named and len(lanes) in _LANES and base.kind in "iuf" and base != np.float16:
+    if is_even and is_named and len(lanes) in _LANES and base.kind in "iuf" and base.isnative and base != np.float16:
         if dtype.itemsize == base.itemsize * len(fields) == base.itemsize * (4 if len(lanes) == 3 else len(lanes)):
             return f"{base.name}x{len(lanes)}"
     for name, kind, _ in fields:
@@ -145,6 +145,11 @@ def component_dtype(text: str) -> np.dtype[Any]:
     return np.dtype(described)  # type: ignore[call-overload, no-any-return]
 
 
+def _unnamed(text: str) -> str:
+    """The text of a type without the name of a record, which its memory does not depend on."""
+    return re.sub(r'^record\("\w+"', "record(", text)
+
+
 class _Memory:
     """The memory of an array, to be seen with another dtype of the same bytes."""
 
@@ -154,14 +159,19 @@ class _Memory:
         self.__array_interface__ = {"version": 3, "data": data, "typestr": typestr, "shape": shape, "strides": strides}
 
 
-def as_numbers(value: Any) -> Any:
-    """An array of a structured dtype as one of numbers with a further axis, in the same memory; other values as they are."""
+def as_numbers(value: Any, argument: str, wanted: str) -> Any:
+    """An array of a structured dtype as one of numbers with a further axis, in the same memory; other values as they are.
+
+    The dtype must be that of the argument, whose type has the text `wanted`.
+    """
     if isinstance(value, np.void):
         value = np.asarray(value)
     if not isinstance(value, np.ndarray) or value.dtype.names is None:
         return value
     text = component_text(value.dtype)
     assert text is not None
+    if _unnamed(text) != _unnamed(wanted):
+        raise TypeError(f"argument {argument!r} has elements of type {wanted}, but the array has {text} (dtype {value.dtype})")
     base = np.dtype(np.uint8) if text.startswith("record(") else value.dtype.fields[value.dtype.names[0]][0]
     count = value.dtype.itemsize // base.itemsize
     return np.asarray(_Memory(value, base.str, (*value.shape, count), (*value.strides, base.itemsize)))

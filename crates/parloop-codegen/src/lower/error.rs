@@ -41,7 +41,7 @@ pub enum LowerError {
     ReservedName {
         /// The name.
         name: Name,
-        /// `argument`, `temporary`, `iname` or `kernel`.
+        /// `argument`, `temporary`, `field`, `iname` or `kernel`.
         what: &'static str,
         /// The target.
         target: Target,

@@ -1,6 +1,6 @@
 //! Reserved names in the language of a target.
 
-use parloop_ir::syntax::{LoopKernel, Target};
+use parloop_ir::syntax::{LoopKernel, Target, Type};
 use parloop_isl::Name;
 
 use super::LowerError;
@@ -35,6 +35,15 @@ pub(super) fn check(kernel: &LoopKernel, target: Target) -> Result<(), LowerErro
     for (name, what) in arguments.chain(temporaries).chain(inames) {
         if is_reserved(name, target) {
             return Err(LowerError::ReservedName { name: name.clone(), what, target });
+        }
+    }
+    let types = kernel.arguments.iter().map(|argument| &argument.ty).chain(kernel.temporaries.values().map(|temporary| &temporary.ty));
+    for ty in types {
+        let Some(Type::Record(record)) = ty else { continue };
+        // Gaps are members of that name.
+        let is_taken = |name: &Name| is_reserved(name, target) || name.starts_with("pad_at_");
+        if let Some(field) = record.fields().iter().find(|field| is_taken(&field.name)) {
+            return Err(LowerError::ReservedName { name: field.name.clone(), what: "field", target });
         }
     }
     let name = &kernel.name;

@@ -40,6 +40,9 @@ pub struct RecordField {
     pub offset: usize,
 }
 
+/// The most bytes of a record.
+const MOST_RECORD_BYTES: usize = 1 << 16;
+
 /// Why fields do not make a record.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)]
@@ -55,6 +58,8 @@ pub enum RecordError {
     SameLane { record: Name, field: Name, other: Name },
     #[error("record `{record}`: field `{field}` begins at byte {offset}, inside field `{other}`")]
     Overlap { record: Name, field: Name, other: Name, offset: usize },
+    #[error("record `{record}` has {size} bytes, but at most {MOST_RECORD_BYTES} are possible; use arrays of numbers")]
+    TooLarge { record: Name, size: usize },
     #[error("record `{record}`: field `{field}` ends at byte {end}, behind the {size} bytes of the record")]
     TooSmall { record: Name, field: Name, end: usize, size: usize },
 }
@@ -85,17 +90,20 @@ impl RecordType {
                 return Err(RecordError::SameLane { record: record(), field: field.name.clone(), other: other.name.clone() });
             }
         }
+        if size > MOST_RECORD_BYTES {
+            return Err(RecordError::TooLarge { record: record(), size });
+        }
+        let end = |field: &RecordField| field.offset.saturating_add(field.dtype.size());
+        let last = fields.last().ok_or_else(|| RecordError::Empty { record: record() })?;
+        if end(last) > size {
+            return Err(RecordError::TooSmall { record: record(), field: last.name.clone(), end: end(last), size });
+        }
         for pair in fields.windows(2) {
             let [one, other] = pair else { continue };
-            if one.offset + one.dtype.size() > other.offset {
+            if end(one) > other.offset {
                 let (field, offset, other) = (other.name.clone(), other.offset, one.name.clone());
                 return Err(RecordError::Overlap { record: record(), field, other, offset });
             }
-        }
-        let last = fields.last().ok_or_else(|| RecordError::Empty { record: record() })?;
-        let end = last.offset + last.dtype.size();
-        if end > size {
-            return Err(RecordError::TooSmall { record: record(), field: last.name.clone(), end, size });
         }
         Ok(RecordType { name, fields, size })
     }

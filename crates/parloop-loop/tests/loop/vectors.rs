@@ -431,6 +431,14 @@ fn records_whose_fields_do_not_fit_are_refused() {
         ("record(\"p\", 8, a: float64 at 0, b: int8 at 4)", "record `p`: field `b` begins at byte 4, inside field `a`"),
         ("record(\"p\", 4, a: float64 at 0)", "record `p`: field `a` ends at byte 8, behind the 4 bytes of the record"),
         ("record(\"p\", 4)", "record `p` has no fields"),
+        (
+            "record(\"p\", 8, a: float64 at 18446744073709551610)",
+            "record `p`: field `a` ends at byte 18446744073709551615, behind the 8 bytes of the record",
+        ),
+        (
+            "record(\"p\", 18446744073709551615, a: float64 at 8)",
+            "record `p` has 18446744073709551615 bytes, but at most 65536 are possible; use arrays of numbers",
+        ),
         ("record(\"p\", 8, a: int8 at 0, a: int8 at 1)", "record `p` has two fields `a`"),
         (
             "record(\"p\", 8, x: int8 at 0, s0: int8 at 1)",

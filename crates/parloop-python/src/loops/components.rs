@@ -25,9 +25,10 @@ pub fn component_dtype<'py>(py: Python<'py>, ty: &Type) -> PyResult<Bound<'py, P
     module(py)?.getattr("component_dtype")?.call1((ty.to_string(),))
 }
 
-/// An array, or a scalar, of a structured dtype as an array of numbers with a further axis, in the same memory; others as they are.
-pub fn as_numbers<'py>(value: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    module(value.py())?.getattr("as_numbers")?.call1((value,))
+/// An array, or a scalar, of a structured dtype as an array of numbers with a further axis, in the same memory; others as they are. A dtype
+/// that is not that of the argument is an error.
+pub fn as_numbers<'py>(value: Bound<'py, PyAny>, argument: &str, ty: &Type) -> PyResult<Bound<'py, PyAny>> {
+    module(value.py())?.getattr("as_numbers")?.call1((value, argument, ty.to_string()))
 }
 
 /// The array of which `as_numbers` made one of numbers, or a view of an array of numbers with the dtype of the type.

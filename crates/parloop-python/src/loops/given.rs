@@ -57,9 +57,9 @@ pub fn take<'py>(context: &ker::Context, kernel: &LoopKernel, index: usize, valu
     if matches!(argument.kind, ArgumentKind::Object) {
         return take_object(context, kernel, index, value);
     }
-    let value = match argument.ty.as_ref().is_some_and(Type::has_components) {
-        true => as_numbers(value)?,
-        false => value,
+    let value = match argument.ty.as_ref().filter(|ty| ty.has_components()) {
+        Some(ty) => as_numbers(value, &argument.name, ty)?,
+        None => value,
     };
     let on_cpu = context.device().kind() == DeviceKind::Cpu;
     if NdArray::of(&value)?.is_some() {
