@@ -151,8 +151,12 @@ fn lanes_refusal(shape: &Shape, scheme: Scheme, at: Situation) -> Option<&'stati
         Some("elements in vector lanes run concurrently, but the kernel reads and writes data in place through a map")
     } else if written_numbers(shape) == 0 {
         Some("elements in vector lanes must write something")
-    } else if most_numbers(shape) > MOST_OF_CALLS && !(at.has_vectors && shape.layers.is_none() && all <= MOST_OF_VECTORS) {
+    } else if most_numbers(shape) <= MOST_OF_CALLS {
+        None
+    } else if !at.has_vectors || shape.layers.is_some() {
         Some("elements in vector lanes may have at most 64 numbers per argument and write at most 64")
+    } else if all > MOST_OF_VECTORS {
+        Some("elements in vector lanes may have at most 1024 numbers in all")
     } else {
         None
     }

@@ -431,8 +431,18 @@ fn loops_that_lanes_cannot_run_say_why() {
     for access in [Access::Read, Access::Write] {
         let args = vec![mesh.area.arg(Access::Write, None), wide.arg(access, None)];
         assert_eq!(
-            refused(one("double *a, double *w"), args, auto),
+            refused(c("void k(double *a, double *w) { if (a[0] > 0) a[0] = 0; }", "k"), args, auto),
             "elements in vector lanes may have at most 64 numbers per argument and write at most 64"
         );
     }
+    // A kernel that has a form for vectors may have more.
+    let large = Dat::new(&mesh.cells.data(1024).unwrap(), &[0.0; 2048], "large").unwrap();
+    let with = |data: &Dat| vec![mesh.area.arg(Access::Write, None), data.arg(Access::Read, None)];
+    let lanes = LoopOptions { lanes: Lanes::Always, ..auto };
+    let wide = ParLoop::new(&one("double *a, const double *w"), &mesh.cells, with(&wide), lanes).unwrap();
+    wide.run(&Context::open("cpu:1").unwrap()).unwrap();
+    assert_eq!(
+        refused(one("double *a, const double *w"), with(&large), auto),
+        "elements in vector lanes may have at most 1024 numbers in all"
+    );
 }
