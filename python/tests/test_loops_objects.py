@@ -185,7 +185,7 @@ def test_an_object_whose_memory_was_freed_is_refused(ctx):
 
 def test_a_field_that_does_not_exist_is_named_with_those_that_do():
     knl = lp.make_kernel("{[i]: 0<=i<n}", "p.y[i] = 1", [lp.ObjectArg("p", Particle), ...], name="bad")
-    with pytest.raises(pl.LoopError, match="^instruction `insn`: class `Particle` has no field `y`; its fields are `charge`, `px`, `x`$"):
+    with pytest.raises(pl.LoopError, match="^`p.y` in kernel `bad`: Particle has no field `y`; it has `charge`, `px`, `x`$"):
         lp.generate_code(knl, target="c")
     knl = lp.make_kernel("{[i]: 0<=i<n}", "p.x[i] = p.y[i]", [lp.ObjectArg("p", Particle), ...], name="bad")
     with pytest.raises(pl.LoopError, match="`p.y` in kernel `bad`: Particle has no field `y`; .*charge.*px.*x"):

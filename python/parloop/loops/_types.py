@@ -99,7 +99,7 @@ def vector(dtype: Any, lanes: int) -> np.dtype[Any]:
         raise TypeError(f"a vector consists of integers or floats, not {base}")
     names = [f"s{lane}" for lane in range(lanes)] + ["padding0"] * (lanes == 3)
     titles = [*"xyzw"[: min(lanes, 4)], *[None] * (len(names) - min(lanes, 4))]
-    return np.dtype({"names": names, "formats": [base] * len(names), "titles": titles})  # type: ignore[call-overload, no-any-return]
+    return np.dtype({"names": names, "formats": [base] * len(names), "titles": titles})
 
 
 def component_text(dtype: Any) -> str | None:
