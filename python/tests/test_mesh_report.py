@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from conftest import missing
 
 import parloop as pl
 import parloop.mesh as op2
@@ -54,7 +55,7 @@ def test_a_report_shows_the_plan_and_its_alternatives():
 def test_only_elements_of_few_targets_begin_with_gathering_on_a_gpu():
     opencl = [device.name for device in pl.devices() if device.kind == "opencl"]
     if not opencl:
-        pytest.skip("no OpenCL device")
+        missing("an OpenCL device")
     nodes = op2.Set(100, "nodes")
     for arity, first in ((2, "gather"), (3, "atomic"), (8, "atomic")):
         elements = op2.Set(50, "elements")
