@@ -1,6 +1,7 @@
 # make demo   build the package into .venv and show what it does on every device found, then a flow around an airfoil and Poisson's equation
 # make package  build the package into .venv, again where Rust changed
 # make test   set up what the tests need and run the Rust and Python tests
+# make lint   check the format and run clippy
 # make fuzz   random chains of transformations on random kernels: CASES=20000 FIRST=0 (the first seed) REFUSED=50 (how many refused chains to print)
 # make bench  benchmark Parloop and other packages in one run and print ratios
 # make torture  1,000 rounds of processes that are killed and files that are damaged, on one compile cache; some minutes
@@ -21,10 +22,10 @@ endif
 # overflows are found.
 PROFILE ?= quick
 # Wheels are compiled and linked by zig, for an older glibc than that of this machine. The flag of rustc counts for the package alone, so
-# that all other crates are shared with builds without it.
+# that all other crates are shared with the tests.
 ifneq ($(PROFILE),quick)
 ZIG := $(CURDIR)/scripts/zig-cc.sh
-WITH_ZIG := CC_$(shell uname -m)_unknown_linux_gnu=$(ZIG)
+export CC_$(shell uname -m)_unknown_linux_gnu := $(ZIG)
 LINK := -- -C linker=$(ZIG)
 endif
 VENV := $(CURDIR)/.venv
@@ -34,7 +35,7 @@ export VIRTUAL_ENV := $(VENV)
 export CARGO_TERM_PROGRESS_WHEN ?= auto
 SOURCES := $(shell find crates -name '*.rs' -o -name '*.h' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test package test-rust test-python test-examples fuzz torture leaks interleavings memcheck wheel sdist crates bench drivers docs docs-rust clean
+.PHONY: demo test package lint test-rust test-python test-examples fuzz torture leaks interleavings memcheck wheel sdist crates bench drivers docs docs-rust clean
 
 demo: $(VENV)/.package $(VENV)/.pictures
 	$(BIN)/python -m parloop.demo
@@ -49,8 +50,14 @@ test: drivers test-rust test-python test-examples
 drivers: $(VENV)/.tests
 	bash scripts/drivers.sh
 
-test-rust: $(VENV)/.tests
-	cargo test --workspace --exclude parloop-python
+lint: $(if $(LINK),$(WHEELS)/.tools)
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+
+# loom wants features of its dependencies that the package does not have: crates of both would be compiled twice.
+test-rust: $(VENV)/.tests $(if $(LINK),$(WHEELS)/.tools)
+	cargo test --workspace --exclude parloop-python --exclude parloop-interleavings
+	cargo test --package parloop-interleavings
 
 test-python: $(VENV)/.package $(VENV)/.tests
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --doctest-modules python/tests python/parloop
@@ -82,7 +89,7 @@ memcheck:
 ifdef LINK
 wheel: $(VENV)/.tools $(WHEELS)/.tools
 	rm -f dist/*.whl
-	$(WITH_ZIG) $(BIN)/maturin build --locked --profile $(PROFILE) --compatibility manylinux_2_28 --out dist $(LINK)
+	$(BIN)/maturin build --locked --profile $(PROFILE) --compatibility manylinux_2_28 --out dist $(LINK)
 	bash scripts/try-wheel.sh dist/*.whl
 else
 wheel:
@@ -139,7 +146,7 @@ $(WHEELS)/.tools:
 # Python files are used in place; the package is rebuilt when Rust changes.
 $(VENV)/.package: $(VENV)/.tools $(if $(LINK),$(WHEELS)/.tools) $(SOURCES)
 	@echo "building parloop with profile $(PROFILE)"
-	$(WITH_ZIG) $(BIN)/maturin develop --locked --profile $(PROFILE) $(LINK)
+	$(BIN)/maturin develop --locked --profile $(PROFILE) $(LINK)
 	touch $@
 
 clean:
