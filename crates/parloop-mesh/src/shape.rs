@@ -395,7 +395,8 @@ impl Shape {
     /// How a parameter is passed to a kernel that runs several elements at once.
     pub fn lane_param(&self, param: usize) -> LaneParam {
         let is_same = self.parts_of(param).iter().all(|part| part.reach == Reach::Global && part.access == Access::Read);
-        if is_same { LaneParam::Same } else { LaneParam::Each }
+        let numbers = self.params[param].size;
+        if is_same { LaneParam::Same(numbers) } else { LaneParam::Each(numbers) }
     }
 
     /// The type of the numbers of a parameter.

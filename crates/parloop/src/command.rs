@@ -111,6 +111,7 @@ pub fn unknown_variables() -> Vec<String> {
         "PARLOOP_MPI_ERRORS",
         // How often `make leaks` makes each object.
         "PARLOOP_LEAKS",
+        "PARLOOP_RANDOM_KERNELS",
     ];
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     names.filter(|name| name.starts_with("PARLOOP_") && !KNOWN.contains(&name.as_str())).collect()

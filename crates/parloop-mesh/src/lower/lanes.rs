@@ -68,8 +68,8 @@ impl Body<'_> {
         let params = || self.shape.params.iter().enumerate();
         let arrays = params().filter(|(_, param)| !param.in_place).map(|(number, param)| {
             let lengths: &[usize] = match self.shape.lane_param(number) {
-                LaneParam::Each => &[param.size, lanes.count],
-                LaneParam::Same => &[param.size],
+                LaneParam::Each(_) => &[param.size, lanes.count],
+                LaneParam::Same(_) => &[param.size],
             };
             Piece::default().private(&batch(number), self.shape.dtype(number), lengths)
         });
@@ -99,8 +99,8 @@ impl Body<'_> {
         let walk = self.walk(index, part, "l");
         let array = Expr::from(&batch(part.param));
         let (there, after, inames) = match self.shape.lane_param(part.param) {
-            LaneParam::Each => (array.at([walk.place.clone(), Expr::var("pl_v")]), compute.ready.clone(), compute.inames.clone()),
-            LaneParam::Same => (array.at([walk.place.clone()]), Vec::new(), around(compute)),
+            LaneParam::Each(_) => (array.at([walk.place.clone(), Expr::var("pl_v")]), compute.ready.clone(), compute.inames.clone()),
+            LaneParam::Same(_) => (array.at([walk.place.clone()]), Vec::new(), around(compute)),
         };
         let fetched = Instruction::assign(fetched_lanes(index), there, self.fetched(part, compute, &walk))
             .after(after)
@@ -112,9 +112,12 @@ impl Body<'_> {
     /// What the kernel gets for a parameter, for the whole batch.
     fn whole_batch(&self, number: usize, count: usize) -> (Piece, Expr) {
         let param = &self.shape.params[number];
+        if self.axes[number].is_empty() {
+            return (Piece::default(), Expr::from(&batch(number)).at([Expr::int(0)]));
+        }
         let lengths: &[usize] = match self.shape.lane_param(number) {
-            LaneParam::Each => &[param.size, count],
-            LaneParam::Same => &[param.size],
+            LaneParam::Each(_) => &[param.size, count],
+            LaneParam::Same(_) => &[param.size],
         };
         let inames: Vec<Name> = (0..lengths.len()).map(|axis| format!("pl_z{number}b_{axis}").into()).collect();
         let loops = inames.iter().zip(lengths).fold(Piece::default(), |loops, (iname, &length)| loops.loop_over(iname, length, false));

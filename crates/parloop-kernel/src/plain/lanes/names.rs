@@ -37,7 +37,7 @@ pub(super) fn changed_names<'t>(body: Node<'_>, text: &'t str) -> HashSet<&'t st
 }
 
 /// Visits a node and all below it, the outer ones first.
-fn for_each<'t>(node: Node<'t>, visit: &mut impl FnMut(Node<'t>)) {
+pub(super) fn for_each<'t>(node: Node<'t>, visit: &mut impl FnMut(Node<'t>)) {
     let mut cursor = node.walk();
     loop {
         visit(cursor.node());

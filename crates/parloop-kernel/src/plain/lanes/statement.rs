@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use tree_sitter::Node;
 
+use super::expression::integer;
 use super::names::is_constant;
-use super::{Kind, Refusal, Variable, Writer, field, is_const, parts};
+use super::{Holder, Kind, MOST_VECTORS, Refusal, Scalar, Variable, Writer, field, is_const, parts, scalar_type};
 
 /// What a declarator declares.
 pub(super) struct Declared<'t> {
@@ -30,29 +31,18 @@ pub(super) fn declared(declarator: Node<'_>) -> Option<Declared<'_>> {
     (node.kind() == "identifier").then_some(Declared { name: node, lengths, value })
 }
 
-/// Types of integers.
-const INTEGERS: [&str; 14] = [
-    "int",
-    "char",
-    "bool",
-    "_Bool",
-    "size_t",
-    "int8_t",
-    "int16_t",
-    "int32_t",
-    "int64_t",
-    "uint8_t",
-    "uint16_t",
-    "uint32_t",
-    "uint64_t",
-    "ptrdiff_t",
-];
+impl Declared<'_> {
+    /// The lengths that stand there as numbers.
+    pub(super) fn known_lengths(&self, text: &str) -> Vec<Option<u64>> {
+        self.lengths.iter().map(|length| integer(&text[(*length)?.byte_range()])).collect()
+    }
+}
 
 impl<'t> Writer<'t> {
     pub(super) fn statement(&mut self, node: Node<'_>) -> Result<String, Refusal> {
         self.deeper(|writer| match node.kind() {
             "compound_statement" => writer.block(node),
-            "declaration" => writer.declaration(node),
+            "declaration" => writer.declaration(node, true),
             "expression_statement" => match parts(node)[..] {
                 [] => Ok(";\n".to_owned()),
                 [inner] => Ok(format!("{};\n", writer.effect(inner)?)),
@@ -108,7 +98,7 @@ impl<'t> Writer<'t> {
                 if start.children_by_field_name("declarator", &mut cursor).count() != 1 {
                     return Err("a loop declares several variables");
                 }
-                self.declaration(start)?.trim_end().to_owned()
+                self.declaration(start, false)?.trim_end().to_owned()
             }
             Some(start) => format!("{};", self.effect(start)?),
             None => ";".to_owned(),
@@ -144,7 +134,7 @@ impl<'t> Writer<'t> {
             "update_expression" => {
                 let argument = field(node, "argument")?;
                 self.check_target(argument)?;
-                self.expression(argument)?.uniform()?;
+                self.target(argument)?.uniform()?;
                 Ok(self.text_of(node).to_owned())
             }
             _ => Err("it has a statement that is not known for vectors"),
@@ -157,22 +147,23 @@ impl<'t> Writer<'t> {
         while target.kind() == "subscript_expression" {
             target = field(target, "argument")?;
         }
-        match self.variable(self.text_of(target)) {
-            Some(Variable::SameParam) => Err("it changes a parameter that all lanes share"),
+        if target.kind() != "identifier" {
+            return Err("it has a statement that is not known for vectors");
+        }
+        match self.variable(self.text_of(target)).map(|variable| variable.holder) {
+            Some(Holder::Shared(_)) => Err("it changes what all lanes share"),
+            Some(Holder::Lanes { constant: true }) => Err("it changes a constant"),
             _ => Ok(self.text_of(target)),
         }
     }
 
     fn assignment(&mut self, node: Node<'_>) -> Result<String, Refusal> {
         let (left, operator) = (field(node, "left")?, self.text_of(field(node, "operator")?));
-        if !matches!(left.kind(), "identifier" | "subscript_expression") {
-            return Err("it has a statement that is not known for vectors");
-        }
         let target = self.check_target(left)?;
         let right = self.expression(field(node, "right")?)?;
         self.assign(target, right.kind);
-        let left = self.expression(left)?;
-        if left.kind == Kind::Same {
+        let left = self.target(left)?;
+        if matches!(left.kind, Kind::Same(_)) {
             return Ok(format!("{} {operator} {}", left.text, right.uniform()?));
         }
         if !matches!(operator, "=" | "+=" | "-=" | "*=" | "/=") {
@@ -181,14 +172,16 @@ impl<'t> Writer<'t> {
         Ok(format!("{} {operator} {}", left.text, right.vector()?))
     }
 
-    fn declaration(&mut self, node: Node<'_>) -> Result<String, Refusal> {
+    /// Declarations; not all of them may become tables.
+    fn declaration(&mut self, node: Node<'_>, may_be_table: bool) -> Result<String, Refusal> {
         let ty = self.text_of(field(node, "type")?).split_whitespace().collect::<Vec<_>>().join(" ");
         let words = self.text[node.start_byte()..field(node, "declarator")?.start_byte()].split_whitespace().collect::<Vec<_>>();
-        let is_integer = ty.split(' ').all(|word| INTEGERS.contains(&word) || matches!(word, "long" | "short" | "unsigned" | "signed"));
         let is_known = |word: &&str| matches!(*word, "const" | "static") || ty.split(' ').any(|part| part == *word);
-        if !words.iter().all(is_known) || !(is_integer || ty == "double") {
-            return Err("it declares a variable of a type that is not known for vectors");
-        }
+        let holder = match scalar_type(&ty) {
+            Some(Scalar::Integer) if words.iter().all(is_known) => Holder::Integer,
+            Some(Scalar::Double) if words.iter().all(is_known) => Holder::Double,
+            _ => return Err("it declares a variable of a type that is not known for vectors"),
+        };
         let (is_const, is_static) = (is_const(node, self.text), words.contains(&"static"));
         let head = if is_const { format!("{}const {ty}", if is_static { "static " } else { "" }) } else { ty.clone() };
         let mut text = String::new();
@@ -212,13 +205,21 @@ impl<'t> Writer<'t> {
                     None => "[]".to_owned(),
                 });
             }
-            self.declare(name, if is_integer { Variable::Same } else { Variable::Number { axes } })?;
+            let known = declared.known_lengths(self.text);
+            self.declare(name, Variable { holder, lengths: known.clone() })?;
             if declared.value.is_some() && same.is_none() {
                 self.assign(name, Kind::Vector);
             }
-            let is_vector = !is_integer && self.vectors.contains(name);
+            let is_vector = holder == Holder::Double && self.vectors.contains(name);
+            if is_vector && axes > 0 {
+                let count = known.iter().try_fold(1u64, |count, length| count.checked_mul((*length)?)).unwrap_or(u64::MAX);
+                self.on_stack = self.on_stack.saturating_add(count);
+                if self.on_stack > MOST_VECTORS {
+                    return Err("its arrays are too long for vectors, or of a length that is not a number");
+                }
+            }
             // What is never assigned to needs no copy in each call.
-            let is_table = axes > 0 && !self.changed.contains(name) && declared.value.is_some_and(is_constant);
+            let is_table = may_be_table && axes > 0 && !self.changed.contains(name) && declared.value.is_some_and(is_constant);
             let head = match (is_vector, is_table) {
                 (true, _) => "pl_vector".to_owned(),
                 (false, true) => format!("static const {ty}"),
@@ -226,7 +227,7 @@ impl<'t> Writer<'t> {
             };
             let value = match (declared.value, same, is_vector) {
                 (None, ..) => String::new(),
-                (Some(value), _, true) => format!(" = {}", self.vector_value(value)?),
+                (Some(value), _, true) => format!(" = {}", self.vector_value(value, axes)?),
                 (Some(_), Some(same), false) => format!(" = {same}"),
                 (Some(_), None, false) => return Err("control flow, an index or an integer depends on a floating-point number"),
             };
@@ -252,14 +253,17 @@ impl<'t> Writer<'t> {
         })
     }
 
-    /// What a vector, or an array of them, begins with.
-    fn vector_value(&mut self, node: Node<'_>) -> Result<String, Refusal> {
-        self.deeper(|writer| {
-            if node.kind() != "initializer_list" {
-                return writer.expression(node)?.vector();
+    /// What a vector, or an array of them with so many axes, begins with.
+    fn vector_value(&mut self, node: Node<'_>, axes: usize) -> Result<String, Refusal> {
+        self.deeper(|writer| match (node.kind(), axes, &parts(node)[..]) {
+            // Braces around a vector would be around its lanes.
+            ("initializer_list", 0, [only]) => writer.vector_value(*only, 0),
+            ("initializer_list", 0, _) => Err("a number begins with a list"),
+            ("initializer_list", _, items) => {
+                let items = items.iter().map(|item| writer.vector_value(*item, axes - 1)).collect::<Result<Vec<_>, _>>()?;
+                Ok(format!("{{{}}}", items.join(", ")))
             }
-            let items = parts(node).into_iter().map(|item| writer.vector_value(item)).collect::<Result<Vec<_>, _>>()?;
-            Ok(format!("{{{}}}", items.join(", ")))
+            _ => writer.expression(node)?.vector(),
         })
     }
 }
