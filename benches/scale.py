@@ -101,13 +101,13 @@ def compare_exchange(cells: tuple[int, int], turns: int) -> None:
 
 
 def figures(cells: tuple[int, int], counts):
-    """Real partitions of a mesh into so many parts each."""
+    """Real partitions of a mesh into so many parts each, by a process each."""
     from airfoil_mesh import airfoil_mesh
-    from partitions import partition
+    from partitions import partitions
 
     mesh = airfoil_mesh(*cells)
     centres = mesh.x[mesh.cell_nodes].mean(axis=1)
-    return [partition(centres, mesh.edge_cells, count) for count in counts]
+    return partitions(centres, mesh.edge_cells, counts)
 
 
 def compare_prediction(cells: tuple[int, int], turns: int):

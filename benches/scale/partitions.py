@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,3 +66,18 @@ def partition(centres: Numbers, edge_cells: Numbers, parts: int) -> Partition:
         # An edge that is cut is run by both; one of them owns it.
         float(cut.sum() / parts / edges),
     )
+
+
+def partitions(centres: Numbers, edge_cells: Numbers, counts: Iterable[int]) -> list[Partition]:
+    """Partitions into each number of parts; by processes that share the mesh, which `fork` does not copy."""
+    global _mesh
+    _mesh = centres, edge_cells
+    with multiprocessing.get_context("fork").Pool(os.cpu_count()) as pool:
+        return pool.map(_partition, counts, chunksize=1)
+
+
+_mesh: tuple[Numbers, Numbers]
+
+
+def _partition(parts: int) -> Partition:
+    return partition(*_mesh, parts)
