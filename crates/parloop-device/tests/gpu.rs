@@ -192,6 +192,19 @@ fn nvrtc_compiles_for_sm_90_without_a_device_and_shows_its_log_when_it_refuses()
 }
 
 #[test]
+fn a_long_source_is_compiled_in_threads_to_the_same_code_and_errors_are_shown() {
+    let Some(compiler) = unless_missing(cuda::compiler("sm_90")) else { return };
+    let source = |count: usize| -> String {
+        (0..count)
+            .map(|i| format!("extern \"C\" __global__ void f{i}(double *x) {{ x[threadIdx.x] *= sin(x[threadIdx.x] + {i}); }}\n"))
+            .collect()
+    };
+    let (short, long) = (source(3), format!("{}\n{}", " ".repeat(200_000), source(3)));
+    assert_eq!(compiler.compile(&short, &[]).unwrap().len(), compiler.compile(&long, &[]).unwrap().len());
+    assert!(matches!(compiler.compile(&format!("{long}\nnonsense"), &[]), Err(CompileError::Refused { .. })));
+}
+
+#[test]
 fn an_architecture_that_nvrtc_does_not_know_is_answered_with_those_it_knows() {
     if unless_missing(cuda::compiler("sm_90")).is_some() {
         for arch in ["sm_7", "sm_", "", "gfx90a", "sm_90 --help", "90"] {

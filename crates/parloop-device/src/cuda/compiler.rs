@@ -29,6 +29,7 @@ static NVRTC: Flavour = Flavour {
     },
     source_name: c"kernel.cu",
     hint: "install it with `pip install nvidia-cuda-nvrtc` or with the CUDA toolkit, or set PARLOOP_NVRTC to the path of libnvrtc",
+    in_threads: Some("--split-compile=0"),
 };
 
 const NAMES: [&str; 4] = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"];

@@ -11,6 +11,7 @@ use crate::error::CompileError;
 use crate::forked::Lock;
 use crate::gpu::calls::{Call, Failure, c_text, find, function_table};
 use crate::kind::DeviceKind;
+use crate::once::Once;
 
 function_table! {
     /// The functions of a compiler library.
@@ -37,7 +38,12 @@ pub(crate) struct Flavour {
     pub(crate) source_name: &'static CStr,
     /// How to get the library.
     pub(crate) hint: &'static str,
+    /// The option by which versions that have it compile one source in several threads.
+    pub(crate) in_threads: Option<&'static str>,
 }
+
+/// Sources from this length on are compiled in several threads: some of them take minutes in one.
+const LONG: usize = 100_000;
 
 /// A compiler library that is loaded, forever.
 pub(crate) struct CompilerLibrary {
@@ -50,6 +56,8 @@ pub(crate) struct CompilerLibrary {
     library: Library,
     /// Not all versions allow two compilations at once.
     busy: Lock<()>,
+    /// Whether this version knows the option for several threads.
+    has_threads: Once<bool>,
 }
 
 impl CompilerLibrary {
@@ -66,7 +74,7 @@ impl CompilerLibrary {
         unsafe { (calls.version.function)(&mut major, &mut minor) };
         let title = format!("{} {major}.{minor}", flavour.name);
         let file = describe_file(&loaded_path(calls.version.function as *const c_void).unwrap_or_else(|| path.to_path_buf()));
-        Ok(CompilerLibrary { flavour, calls, title, file, library, busy: Lock::new(()) })
+        Ok(CompilerLibrary { flavour, calls, title, file, library, busy: Lock::new(()), has_threads: Once::new() })
     }
 
     /// The address of a function that not all versions have.
@@ -87,6 +95,17 @@ impl CompilerLibrary {
         let program = Program::create(self, &source)?;
         program.compile(&options)?;
         program.binary()
+    }
+
+    /// The option for several threads, if this version knows it.
+    fn in_threads(&self) -> Option<&'static str> {
+        let option = self.flavour.in_threads?;
+        let is_known = || {
+            let Ok(_one_at_a_time) = self.busy.lock() else { return false };
+            let options = CString::new(option).into_iter().collect::<Vec<_>>();
+            Program::create(self, c"").is_ok_and(|program| program.compile(&options).is_ok())
+        };
+        self.has_threads.get_or_init(is_known).then_some(option)
     }
 
     fn error_text(&self, code: c_int) -> String {
@@ -198,7 +217,10 @@ impl Compiler for ArchCompiler {
             let reason = format!("the option `{option}` selects an architecture, but the device determines that; omit it");
             return Err(self.library.failed(reason));
         }
-        let all: Vec<String> = self.base_options.iter().chain(options).cloned().collect();
+        let mut all: Vec<String> = self.base_options.iter().chain(options).cloned().collect();
+        if source.len() >= LONG {
+            all.extend(self.library.in_threads().map(str::to_owned));
+        }
         self.library.compile(source, &all)
     }
 }

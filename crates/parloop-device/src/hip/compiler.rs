@@ -31,6 +31,7 @@ static HIPRTC: Flavour = Flavour {
     },
     source_name: c"kernel.hip",
     hint: "it comes with ROCm (Debian: libamdhip64-5 and libhiprtc-builtins5); install that, or set PARLOOP_HIP to the path of libamdhip64",
+    in_threads: None,
 };
 
 /// The compiler of HIP C++ for an architecture such as `gfx90a`.
