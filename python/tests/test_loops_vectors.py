@@ -209,3 +209,129 @@ def test_fields_that_c_does_not_take_are_refused(ctx):
         with pytest.raises(pl.ParloopError, match=f"`{name}`"):
             knl(ctx, a=np.zeros(3, dtype))
 
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        np.dtype({"names": ["x", "y"], "formats": ["f4"] * 2, "offsets": [4, 0]}),
+        np.dtype({"names": ["s0", "s1", "s2", "s3"], "formats": ["i4"] * 4, "offsets": [12, 8, 4, 0]}),
+        np.dtype({"names": ["s0", "s1", "s2", "padding0"], "formats": ["f4"] * 4, "offsets": [4, 8, 12, 0]}),
+        np.dtype([("x", "f4"), ("y", "f4"), ("padding", "f4"), ("z", "f4")]),
+        np.dtype([("s0", "f4"), ("s1", "f4"), ("s2", "f4"), ("padding0", "f4")]),
+        np.dtype([("x", "f8"), ("y", "f8"), ("z", "f8"), ("w", "f8")]),
+    ],
+)
+def test_a_field_is_where_the_dtype_has_it(ctx, dtype):
+    names = [name for name in dtype.names if not name.startswith("padding")]
+    a = np.zeros(5, dtype)
+    for place, name in enumerate(dtype.names):
+        a[name] = 10 * place + np.arange(5)
+    for name in names:
+        _, (out,) = lp.make_kernel("{[i]: 0<=i<n}", f"out[i] = a[i].{name}", [lp.GlobalArg("a", dtype), lp.GlobalArg("out", "f8"), ...])(ctx, a=a)
+        np.testing.assert_array_equal(np.asarray(out), a[name])
+
+
+def test_components_that_several_work_items_write_are_not_lost(ctx):
+    vector = lp.vector(np.float32, 4)
+    statements = """
+        for i, j
+            a[i].x = 1 {id=x, if=j == 0}
+            a[i].y = 2 {id=y, dep=x, if=j == 0}
+            a[i].z = 3 {id=z, dep=y, if=j == 1}
+            a[i].w = 4 {dep=z, if=j == 1}
+        end
+        """
+    knl = lp.tag_inames(lp.make_kernel("{[i,j]: 0<=i<n and 0<=j<2}", statements, [lp.GlobalArg("a", vector, shape="n"), ...]), {"j": "g.0"})
+    for _ in range(10):
+        a = np.zeros(20000, vector)
+        knl(ctx, a=a)
+        np.testing.assert_array_equal(lanes_of(a), np.broadcast_to([1, 2, 3, 4], (20000, 4)))
+    # OpenCL would write all four where one is assigned to.
+    assert "((__global float *)&a[i])[0] = " in knl.code("opencl")
+
+
+def test_parts_of_complex_numbers_are_written(ctx):
+    knl = lp.make_kernel("{[i]: 0<=i<n}", "z[i].imag = i {id=a}\nz[i].real = 2*i {dep=a}", [lp.GlobalArg("z", np.complex64, shape="n"), ...])
+    z = np.zeros(4, np.complex64)
+    knl(ctx, z=z)
+    np.testing.assert_array_equal(z, np.arange(4) * (2 + 1j))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32])
+def test_signs_and_bits_of_narrow_integers_are_numpys(ctx, dtype):
+    info = np.iinfo(dtype)
+    a = np.array([info.min, info.min + 1, 0, 1, 11, 100, info.max], dtype)
+    record = np.dtype([("k", dtype)])
+    for what, expected in [("~{}", ~a), ("-{}", -a), ("(-{})//2", (-a) // 2), ("if(~{} > 0, 1, 2)", np.where(~a > 0, 1, 2))]:
+        for kind, value, name in [(dtype, a, "a[i]"), (record, a.astype(record), "a[i].k")]:
+            args = [lp.GlobalArg("a", kind), lp.GlobalArg("out", np.int64), ...]
+            _, (out,) = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = " + what.format(name), args)(ctx, a=value)
+            # What overflows a signed integer of 32 bits is undefined on GPUs.
+            known = slice(None) if info.bits < 32 or info.min == 0 else slice(1, None)
+            np.testing.assert_array_equal(np.asarray(out)[known], expected[known].astype(np.int64), what)
+
+
+def test_quotients_of_written_numbers_are_pythons(ctx):
+    for value in (7, -7):
+        for by in (3, -3):
+            knl = lp.make_kernel("{[i]: 0<=i<2}", f"out[i] = ({value} % {by})*3 + {value} // {by}", [lp.GlobalArg("out", np.uint64, shape="2")])
+            expected = np.array((value % by) * 3 + value // by, np.int64).astype(np.uint64)
+            np.testing.assert_array_equal(np.asarray(knl(ctx)[1][0]), expected)
+
+
+def test_records_of_one_byte_are_elements(ctx):
+    dtype = np.dtype([("k", np.int8)])
+    knl = lp.make_kernel("{[i]: 0<=i<n}", "out[i].k = a[i].k + 1", [lp.GlobalArg("a,out", dtype), ...])
+    a = np.arange(5, dtype=np.int8).astype(dtype)
+    _, (out,) = knl(ctx, a=a)
+    assert out.dtype == dtype and out["k"].tolist() == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("dtype", [lp.vector(np.float32, 4), np.dtype([("p", "i4"), ("q", "f8")])])
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0)])
+def test_arrays_without_elements(ctx, dtype, shape):
+    axes = ["i", "j"][: len(shape)]
+    name = "x" if "x" in dtype.fields else "p"
+    index, domain = ",".join(axes), " and ".join(f"0<={axis}<n{axis}" for axis in axes)
+    args = [lp.GlobalArg("a,out", dtype, shape=",".join(f"n{axis}" for axis in axes)), ...]
+    _, (out,) = lp.make_kernel(f"{{[{index}]: {domain}}}", f"out[{index}].{name} = a[{index}].{name}", args)(ctx, a=np.zeros(shape, dtype))
+    assert out.shape == shape
+
+
+def test_dtypes_and_arrays_that_cannot_be_are_refused():
+    record, float4 = np.dtype([("p", "f4"), ("q", "f4")]), lp.vector(np.float32, 4)
+    knl = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = a[i].p", [lp.GlobalArg("a", record), lp.GlobalArg("out", "f4"), ...])
+    with pytest.raises(TypeError, match="'a' has masked elements, but masks are not supported"):
+        knl(a=np.ma.array(np.zeros(3, record), mask=[(0, 1), (0, 0), (0, 0)]))
+    assert np.asarray(knl(a=np.ma.array(np.zeros(3, record), mask=False))[1][0]).tolist() == [0, 0, 0]
+
+    def declare(dtype):
+        lp.make_kernel("{[i]: 0<=i<n}", "out[i] = 1", [lp.GlobalArg("out", dtype), ...])
+
+    with pytest.raises(TypeError, match=r"dtype \[\] has no fields"):
+        declare(np.dtype([]))
+    with pytest.raises(TypeError, match="float16 is not supported"):
+        declare("float16")
+    for name in ("and", "or", "not", "ä", "a b"):
+        with pytest.raises(TypeError, match=f"field '{name}' of dtype .* cannot be named in a kernel"):
+            declare(np.dtype([(name, "f4"), ("b", "f4")]))
+    untyped = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = a[i].x", [lp.GlobalArg("a,out"), ...])
+    with pytest.raises(TypeError, match="`a` of kernel .* was declared without a dtype .* declare vectors and records"):
+        untyped(a=np.zeros(3, float4))
+
+
+def test_records_of_the_same_fields_and_other_sizes_are_two():
+    short = np.dtype([("p", "f4"), ("q", "f4")])
+    long = np.dtype({"names": ["p", "q"], "formats": ["f4", "f4"], "offsets": [0, 4], "itemsize": 16})
+    knl = lp.make_kernel("{[i]: 0<=i<n}", "out[i].p = a[i].q", [lp.GlobalArg("a", long), lp.GlobalArg("out", short), ...])
+    a = np.zeros(3, long)
+    a["q"] = [1, 2, 3]
+    _, (out,) = knl(a=a)
+    assert out["p"].tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("name", ["M_PI", "INT32_MAX", "UINT_FAST8_MAX", "GPUKERN", "HUGE_VAL", "FP_NAN", "_Bool"])
+def test_names_of_the_c_library_are_refused(name):
+    with pytest.raises(pl.LoopError, match=f"`{name}` cannot have that name, which is reserved in c; rename it"):
+        lp.make_kernel("{[i]: 0<=i<n}", f"out[i] = {name}[i]", [lp.GlobalArg(f"{name},out", "f4"), ...])("cpu", **{name: np.zeros(3, "f4")})

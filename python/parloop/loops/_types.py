@@ -112,19 +112,24 @@ def component_text(dtype: Any) -> str | None:
             return None
     if dtype.names is None:
         return None
+    if not dtype.names:
+        raise TypeError(f"dtype {dtype} has no fields; a record has one at least")
     fields = sorted(((name, *dtype.fields[name][:2]) for name in dtype.names), key=lambda field: field[2])
-    base = fields[0][1]
-    lanes = [name for name in dtype.names if not name.startswith("padding")]
+    base, names = fields[0][1], [name for name, _, _ in fields]
+    # The memory of a vector of three is that of four.
+    lanes = names[:3] if len(names) == 4 and names[3].startswith("padding") else names
     is_even = all(kind == base and offset == place * base.itemsize for place, (_, kind, offset) in enumerate(fields))
     is_named = lanes in ([f"s{lane}" for lane in range(len(lanes))], list("xyzw"[: len(lanes)]))
     if is_even and is_named and len(lanes) in _LANES and base.kind in "iuf" and base.isnative and base != np.float16:
         if dtype.itemsize == base.itemsize * len(fields) == base.itemsize * (4 if len(lanes) == 3 else len(lanes)):
             return f"{base.name}x{len(lanes)}"
     for name, kind, _ in fields:
+        if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name) or name in ("and", "or", "not"):
+            raise TypeError(f"field {name!r} of dtype {dtype} cannot be named in a kernel; use letters, digits and _, and not and, or, not")
         if kind.kind not in "biufc" or not kind.isnative or kind == np.float16 or kind.itemsize > (16 if kind.kind == "c" else 8):
             raise TypeError(f"field {name!r} of dtype {dtype} is {kind}; the fields of a record must be numbers in native byte order")
     parts = ", ".join(f"{name}: {kind.name} at {offset}" for name, kind, offset in fields)
-    name = (dtype.metadata or {}).get("name") or f"r{zlib.crc32(parts.encode()):08x}"
+    name = (dtype.metadata or {}).get("name") or f"r{zlib.crc32(f'{dtype.itemsize}, {parts}'.encode()):08x}"
     return f'record("{name}", {dtype.itemsize}, {parts})'
 
 
@@ -168,6 +173,8 @@ def as_numbers(value: Any, argument: str, wanted: str) -> Any:
         value = np.asarray(value)
     if not isinstance(value, np.ndarray) or value.dtype.names is None:
         return value
+    if isinstance(value, np.ma.MaskedArray) and any(np.ma.getmaskarray(value)[name].any() for name in value.dtype.names):
+        raise TypeError(f"argument {argument!r} has masked elements, but masks are not supported; pass `x.filled(…)`, `x.compressed()` or `x.data`")
     text = component_text(value.dtype)
     assert text is not None
     if _unnamed(text) != _unnamed(wanted):

@@ -187,10 +187,10 @@ impl Scope<'_> {
         }
         let Typed { value, weak } = operand;
         let kind = match (op, &value.kind) {
-            (UnaryOp::Negate, ValueKind::Int(number)) => ValueKind::Int(-number),
+            (UnaryOp::Negate, ValueKind::Int(number)) if weak => ValueKind::Int(-number),
             (UnaryOp::Negate, ValueKind::Float(number)) => ValueKind::Float(-number),
             (UnaryOp::Negate, ValueKind::Complex(re, im)) => ValueKind::Complex(-re, -im),
-            _ => ValueKind::Unary(op, Box::new(value.clone())),
+            _ => return Ok(Typed { value: number::unary(op, value), weak }),
         };
         Ok(Typed { value: Value::new(value.ty, kind), weak })
     }
@@ -210,6 +210,18 @@ impl Scope<'_> {
     pub(super) fn apply(&mut self, op: BinaryOp, left: Typed, right: Typed) -> Result<Typed, LowerError> {
         if [&left, &right].iter().any(|operand| lane_count(&operand.value.ty).is_some()) {
             return self.apply_to_lanes(op, left, right);
+        }
+        // Numbers as they are written have no type yet, in which they could be rounded otherwise.
+        if let (true, Some(divided), Some(divisor)) = (left.weak && right.weak, left.value.as_int(), right.value.as_int())
+            && divisor != 0
+        {
+            let down = divided.rem_euclid(divisor) != 0 && divisor < 0;
+            let quotient = divided.div_euclid(divisor) - i128::from(down);
+            match op {
+                BinaryOp::FloorDivide => return self.literal(&Literal::Int(quotient, None)),
+                BinaryOp::Modulo => return self.literal(&Literal::Int(divided - quotient * divisor, None)),
+                _ => {}
+            }
         }
         let op = match op {
             BinaryOp::Add => Op::Add,

@@ -2,7 +2,9 @@
 
 use parloop_analysis::infer;
 use parloop_device::DType;
-use parloop_ir::syntax::{AddressSpace, Assignment, Atomicity, BinaryOp, CInstruction, Expr, Instruction, InstructionKind, Type};
+use parloop_ir::syntax::{
+    AddressSpace, Assignment, Atomicity, BinaryOp, CInstruction, Expr, Instruction, InstructionKind, Target, Type, lane,
+};
 use parloop_isl::Name;
 
 use super::LowerError;
@@ -92,9 +94,34 @@ impl Scope<'_> {
                 args.push(value);
                 Statement::Call(Value::new(place.ty, ValueKind::Call(setter, args)))
             }
-            (_, kind) => Statement::Assign(Value { ty: place.ty, kind }, value),
+            (_, kind) => Statement::Assign(self.alone(lhs, Value { ty: place.ty, kind })?, value),
         };
         Ok(guarded(checks, vec![statement]))
+    }
+
+    /// A component that is written, as a place of its own. OpenCL writes all of a vector where `a.x` is assigned to, and what other work items
+    /// wrote beside it would be lost; in C the parts of a complex number are values.
+    fn alone(&self, lhs: &Expr, place: Value) -> Result<Value, LowerError> {
+        let (whole, index) = match (self.target, &place.kind) {
+            (Target::OpenCl, ValueKind::Member(whole, name)) => match &whole.ty {
+                Type::Vector(_, lanes) => (whole.as_ref(), lane(name, *lanes)),
+                Type::Scalar(dtype) if dtype.is_complex() => (whole.as_ref(), Some(u8::from(name == "y"))),
+                _ => return Ok(place),
+            },
+            (Target::C, ValueKind::Call(part, args)) if matches!(lhs, Expr::Lookup(..)) => match &args[..] {
+                [whole] => (whole, Some(u8::from(part.starts_with("cimag")))),
+                _ => return Ok(place),
+            },
+            _ => return Ok(place),
+        };
+        let array = lhs.written_name().and_then(|name| self.arrays.get(name));
+        match (index, array, &whole.kind) {
+            (Some(index), Some(array), ValueKind::Element(..) | ValueKind::Name(_)) => {
+                let kind = ValueKind::Part { whole: Box::new(whole.clone()), index, space: array.space };
+                Ok(Value { ty: place.ty, kind })
+            }
+            _ => Err(self.refused(format!("an assignment to `{lhs}`, which is not in memory"))),
+        }
     }
 
     /// The type of a left side that is a vector.

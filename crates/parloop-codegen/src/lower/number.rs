@@ -164,6 +164,24 @@ pub(super) fn binary(op: Op, left: Value, right: Value) -> Value {
     }
 }
 
+/// `-x` or `~x`, as narrow as its operand.
+pub(super) fn unary(op: UnaryOp, operand: Value) -> Value {
+    let ty = operand.ty.clone();
+    let range = ty.scalar().and_then(DType::integer_range);
+    if let (UnaryOp::Negate, Some(number), Some((least, most))) = (op, operand.as_int(), range)
+        && (least..=most).contains(&-number)
+    {
+        return int(&ty, -number);
+    }
+    let kind = ValueKind::Unary(op, Box::new(operand));
+    match ty.scalar() {
+        Some(dtype) if dtype.is_integer() && dtype.size() < 4 => {
+            Value::new(ty, ValueKind::Cast(Box::new(Value { ty: DType::I32.into(), kind })))
+        }
+        _ => Value::new(ty, kind),
+    }
+}
+
 fn fold(op: Op, left: &Value, right: &Value) -> Option<Value> {
     let result = |number: i128| {
         let (least, most) = left.ty.scalar()?.integer_range()?;

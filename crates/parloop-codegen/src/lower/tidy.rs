@@ -101,7 +101,7 @@ fn is_harmless(value: &Value) -> bool {
         ValueKind::Int(_) | ValueKind::Float(_) | ValueKind::Complex(..) | ValueKind::Bool(_) => true,
         ValueKind::Name(_) | ValueKind::Axis(_) => true,
         ValueKind::Unary(..) | ValueKind::Binary(..) | ValueKind::Compare(..) | ValueKind::Choose(_) => true,
-        ValueKind::Cast(_) | ValueKind::Member(..) | ValueKind::Vector(_) => true,
+        ValueKind::Cast(_) | ValueKind::Member(..) | ValueKind::Part { .. } | ValueKind::Vector(_) => true,
         ValueKind::Routine(routine, _) => *routine != Routine::Power,
         ValueKind::Element(..) | ValueKind::Pointer(..) | ValueKind::Address(_) => false,
         ValueKind::Call(..) | ValueKind::Check { .. } | ValueKind::ShadowAccess(_) | ValueKind::Text(_) => false,
@@ -163,6 +163,7 @@ fn root(place: &Value, found: &mut BTreeSet<Name>) {
     match &place.kind {
         ValueKind::Name(name) | ValueKind::Element(name, _) => drop(found.insert(name.clone())),
         ValueKind::Member(inner, _) => root(inner, found),
+        ValueKind::Part { whole, .. } => root(whole, found),
         _ => place.visit_names(&mut |name| {
             found.insert(name.into());
         }),

@@ -96,6 +96,15 @@ pub enum ValueKind {
     Routine(Routine, Vec<Value>),
     /// `x.field`.
     Member(Box<Value>, Name),
+    /// The number of that index of a vector or a complex number in memory, as a place of its own: what is beside it is not touched.
+    Part {
+        /// The vector or the complex number.
+        whole: Box<Value>,
+        /// Which number of it.
+        index: u8,
+        /// Where it is.
+        space: AddressSpace,
+    },
     /// Whether `0 <= index < limit`; the site of the first failure is reported.
     Check {
         /// The number of the site.
@@ -373,6 +382,7 @@ impl Value {
             }
             ValueKind::Pointer(_, offset) => offset.iter().map(|value| &**value).collect(),
             ValueKind::Address(inner) | ValueKind::Unary(_, inner) | ValueKind::Cast(inner) | ValueKind::Member(inner, _) => vec![inner],
+            ValueKind::Part { whole, .. } => vec![whole],
             ValueKind::Binary(_, left, right) | ValueKind::Compare(_, left, right) => vec![left, right],
             ValueKind::Choose(parts) => parts.iter().collect(),
             ValueKind::Check { operands, .. } => operands.iter().collect(),

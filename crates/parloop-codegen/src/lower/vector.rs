@@ -1,6 +1,5 @@
 //! Values of vectors: what is computed with them is computed with each lane. OpenCL has most operators for whole vectors.
 
-use parloop_device::DType;
 use parloop_ir::promote::meet;
 use parloop_ir::syntax::{BinaryOp, Target, Type, UnaryOp};
 
@@ -92,12 +91,7 @@ impl Scope<'_> {
     pub(super) fn unary_of_lanes(&mut self, op: UnaryOp, operand: Typed) -> Result<Typed, LowerError> {
         self.each_lane(vec![operand], &mut |_, mut operands| {
             let Typed { value, weak } = operands.pop().expect("invariant: one operand");
-            let ty = value.ty.clone();
-            let made = Value::new(ty.clone(), ValueKind::Unary(op, Box::new(value)));
-            // C computes with `int` where the lane is narrower.
-            let is_narrow = ty.scalar().is_some_and(|dtype| dtype.is_integer() && dtype.size() < 4);
-            let value = if is_narrow { number::cast(Value { ty: DType::I32.into(), ..made }, &ty) } else { made };
-            Ok(Typed { value, weak })
+            Ok(Typed { value: number::unary(op, value), weak })
         })
     }
 }

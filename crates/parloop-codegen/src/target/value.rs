@@ -123,6 +123,10 @@ impl Writer<'_> {
             ValueKind::Call(function, args) => (format!("{function}({})", self.list(args)), Bond::Primary),
             ValueKind::Routine(routine, args) => (self.routine(*routine, args, dtype.unwrap_or(DType::I32)), Bond::Primary),
             ValueKind::Member(inner, field) => (format!("{}.{field}", self.operand(inner, Bond::Primary)), Bond::Primary),
+            ValueKind::Part { whole, index, space } => {
+                let (ty, whole) = (self.dialect.type_name(&value.ty), self.operand(whole, Bond::Unary));
+                (format!("(({}{ty} *)&{whole})[{index}]", self.dialect.space(*space)), Bond::Primary)
+            }
             ValueKind::Check { site, operands } => {
                 let (index, limit) = (self.operand(&operands[0], Bond::Shift), self.operand(&operands[1], Bond::Shift));
                 self.needs.insert(Need::Check);

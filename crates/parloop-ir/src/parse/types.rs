@@ -61,13 +61,14 @@ const LANES: [(&str, DType); 10] = [
     ("double", DType::F64),
 ];
 
-/// The type of that NumPy name, or of a vector: `float32x4`, `float4`.
+/// The type of that NumPy name, or of a vector: `float32x4`, `float4`. `float16` is none: NumPy's is half a float, and OpenCL's a vector.
 ///
 /// ```
 /// use parloop_loop::parse::type_name;
 /// use parloop_device::DType;
 /// assert_eq!(type_name("double"), Some(DType::F64.into()));
 /// assert_eq!(type_name("float4"), type_name("float32x4"));
+/// assert_eq!(type_name("float16"), None);
 /// ```
 pub fn type_name(name: &str) -> Option<Type> {
     if let Some(dtype) = scalar_name(name) {
@@ -75,6 +76,9 @@ pub fn type_name(name: &str) -> Option<Type> {
     }
     if let Some((dtype, lanes)) = name.rsplit_once('x') {
         return Type::vector(DType::from_name(dtype)?, lane_count(lanes)?);
+    }
+    if name == "float16" {
+        return None;
     }
     let base = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let dtype = LANES.iter().find(|(known, _)| *known == base).map(|&(_, dtype)| dtype)?;

@@ -142,7 +142,7 @@ impl CallPlan {
                 };
                 Ok(PlannedKind::Array { dtype, numbers, shape, strides, separate, offset })
             }
-            ArgumentKind::Value if numbers > 1 => Err(untyped()),
+            ArgumentKind::Value if argument.ty.as_ref().is_some_and(Type::has_components) => Err(untyped()),
             ArgumentKind::Value => Ok(PlannedKind::Value { dtype, place: self.place(&argument.name) }),
             ArgumentKind::Object | ArgumentKind::Image(_) => Err(untyped()),
         }

@@ -121,7 +121,7 @@ impl GivenArray {
     /// [`RunError::Components`] if the last axis does not have that many numbers.
     pub fn in_elements(mut self, kernel: &Name, planned: &PlannedArg) -> Result<GivenArray, RunError> {
         let PlannedKind::Array { numbers, dtype, .. } = &planned.kind else { return Ok(self) };
-        if *numbers == 1 || self.dtype != *dtype {
+        if planned.components.is_none() || self.dtype != *dtype {
             return Ok(self);
         }
         let is_whole = self.shape.last() == Some(&(*numbers as i64));

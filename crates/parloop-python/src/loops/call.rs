@@ -236,7 +236,7 @@ fn complete<'py>(
             let shape = plan.output_shape(arg, &sizes).map_err(LoopError::from)?;
             let mut shape: SmallVec<[usize; 4]> = shape.iter().map(|&length| length as usize).collect();
             let mut strides = plan.output_strides(arg, &sizes).map_err(LoopError::from)?;
-            if *numbers > 1 {
+            if arg.components.is_some() {
                 // The numbers of an element are an axis of their own.
                 strides.iter_mut().flatten().for_each(|stride| *stride *= *numbers as i64);
                 strides.push(Some(1));
@@ -249,7 +249,7 @@ fn complete<'py>(
         }
     }
     // Arrays of numbers and of structured dtypes can be the same to a kernel of vectors: each is looked at.
-    if given.iter().any(|given| matches!(given, GivenArgument::Array(array) if array.numbers > 1)) {
+    if plan.args().iter().any(|arg| arg.components.is_some()) {
         repeat = None;
     }
     // Strides and offsets that each call finds are those of the outputs that were made.

@@ -59,6 +59,15 @@ pub fn take<'py>(context: &ker::Context, kernel: &LoopKernel, index: usize, valu
     }
     let value = match argument.ty.as_ref().filter(|ty| ty.has_components()) {
         Some(ty) => as_numbers(value, &argument.name, ty)?,
+        None if argument.ty.is_none() && is_structured(&value)? => {
+            let (name, dtype) = (&argument.name, value.getattr("dtype")?);
+            return Err(PyTypeError::new_err(format!(
+                "argument `{name}` of kernel `{}` was declared without a dtype and got an array of dtype {dtype}; declare vectors and records: \
+                 GlobalArg(\"{name}\", dtype)",
+                kernel.name
+            ))
+            .into());
+        }
         None => value,
     };
     let on_cpu = context.device().kind() == DeviceKind::Cpu;
@@ -169,6 +178,14 @@ pub fn number(value: &Bound<'_, PyAny>) -> Result<Option<Scalar>> {
         return Ok(Some(Scalar::Complex(parloop_device::Complex64::new(value.real(), value.imag()))));
     }
     plain_number(value).map_or(Ok(None), |number_of| number(&number_of))
+}
+
+/// Whether a value is an array of vectors or records.
+fn is_structured(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    match value.getattr_opt("dtype")? {
+        Some(dtype) => Ok(dtype.getattr_opt("names")?.is_some_and(|names| !names.is_none())),
+        None => Ok(false),
+    }
 }
 
 /// The type that a value gives to an argument which has none.

@@ -223,11 +223,15 @@ fn check_shape(executable: &Executable, index: usize, value: &Value<'_>, given: 
     let (Value::Host(object), GivenArgument::Array(known)) = (value, given) else { return Ok(()) };
     let same = |found: &[isize], known: &[i64]| found.len() == known.len() && found.iter().zip(known).all(|(&a, &b)| a as i64 == b);
     // The numbers of an element are the last axis.
-    let components = (known.numbers > 1).then_some((known.numbers as i64, known.dtype.size() as i64));
+    let has_components = executable.plan().args()[index].components.is_some();
+    let components = has_components.then_some((known.numbers as i64, known.dtype.size() as i64));
     let shape: SmallVec<[i64; 4]> = known.shape.iter().copied().chain(components.map(|(count, _)| count)).collect();
     let strides: SmallVec<[i64; 4]> = known.strides.iter().copied().chain(components.map(|(_, size)| size)).collect();
+    // NumPy has other strides where there are no elements.
+    let is_empty = shape.contains(&0);
+    let is_same = |array: &NdArray<'_, '_>| same(array.shape(), &shape) && (is_empty || same(array.strides(), &strides));
     match NdArray::with_any_mask(object)? {
-        Some(array) if array.dtype() == Some(known.dtype) && same(array.shape(), &shape) && same(array.strides(), &strides) => Ok(()),
+        Some(array) if array.dtype() == Some(known.dtype) && is_same(&array) => Ok(()),
         _ => {
             let name = &executable.plan().args()[index].name;
             Err(PyValueError::new_err(format!("argument `{name}` was resized during the call; call again")).into())
