@@ -94,7 +94,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Environment variables that look like ours and are not.
 pub fn unknown_variables() -> Vec<String> {
-    const KNOWN: [&str; 15] = [
+    const KNOWN: [&str; 16] = [
         "PARLOOP_DEVICE",
         "PARLOOP_ARRAYS_DEVICE",
         "PARLOOP_CACHE_DIR",
@@ -111,6 +111,7 @@ pub fn unknown_variables() -> Vec<String> {
         "PARLOOP_MPI_ERRORS",
         // How often `make leaks` makes each object.
         "PARLOOP_LEAKS",
+        // How many random kernels a test tries.
         "PARLOOP_RANDOM_KERNELS",
     ];
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
