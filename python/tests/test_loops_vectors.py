@@ -267,8 +267,9 @@ def test_signs_and_bits_of_narrow_integers_are_numpys(ctx, dtype):
         for kind, value, name in [(dtype, a, "a[i]"), (record, a.astype(record), "a[i].k")]:
             args = [lp.GlobalArg("a", kind), lp.GlobalArg("out", np.int64), ...]
             _, (out,) = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = " + what.format(name), args)(ctx, a=value)
-            # What overflows a signed integer of 32 bits is undefined on GPUs.
-            known = slice(None) if info.bits < 32 or info.min == 0 else slice(1, None)
+            # What overflows a signed integer of 32 bits is undefined on GPUs, and NVIDIA's assembler widens 16 bits before it negates them.
+            exact = 16 if ctx.device.kind != "cuda" else 8
+            known = slice(None) if info.bits <= exact or info.min == 0 else slice(1, None)
             np.testing.assert_array_equal(np.asarray(out)[known], expected[known].astype(np.int64), what)
 
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use parloop_analysis::dependence::Doubt;
 use parloop_ir::affine::to_affine;
+use parloop_ir::fold::as_int;
 use parloop_ir::names::UniqueNames;
 use parloop_ir::program::Program;
 use parloop_ir::syntax::{AddressSpace, ClassSource, Expr, Preamble, Target, Type};
@@ -92,7 +93,7 @@ fn as_task(
     let task: Name = format!("{}_task", function.name).into();
     let args = function.params.iter().map(|param| param.name.clone()).collect();
     let body = vec![Statement::Launch { function: task.clone(), groups, args }];
-    let size = launch.group_size.clone();
+    let size = known_sizes(launch);
     let caller = Function { name: function.name.clone(), kind: FunctionKind::Launched(Vec::new()), params: function.params.clone(), body };
     Ok([Function { name: task, kind: FunctionKind::Task(size), ..function }, caller])
 }
@@ -117,6 +118,11 @@ fn function(
     for (depth, iname) in launch.host_inames.iter().enumerate() {
         scope.host_iname(iname, &launch.host_inames[..depth])?;
     }
+    if target == Target::Ispc && known_sizes(launch).contains(&None) {
+        let what =
+            "the length of an iname tagged with a local axis is known to calls only; split the iname, or fix its parameters".to_owned();
+        return Err(LowerError::Unsupported { target, what });
+    }
     let items = scope.arrange(launch)?;
     let body = scope.parallel(launch, &items, &data)?;
     let mut params = data::argument_params(kernel, true)?;
@@ -125,7 +131,12 @@ fn function(
     for iname in &launch.host_inames {
         params.push(value_param(iname, kernel.index_type.into(), ParamSource::HostIname(iname.clone())));
     }
-    Ok(Function { name: launch.name.clone(), kind: FunctionKind::Launched(launch.group_size.clone()), params, body })
+    Ok(Function { name: launch.name.clone(), kind: FunctionKind::Launched(known_sizes(launch)), params, body })
+}
+
+/// The group size along each axis, where it is a number.
+fn known_sizes(launch: &Launch) -> Vec<Option<u64>> {
+    launch.group_size.iter().map(|size| u64::try_from(as_int(size)?).ok()).collect()
 }
 
 /// Makes the function of a kernel that is called, and of those that it calls.
@@ -224,10 +235,19 @@ impl Scope<'_> {
             return Ok(cpu::as_scheduled(&launch.body));
         };
         let arranged = cpu::arrange(self.kernel, &launch.body, &self.instructions, first, self.shadow.is_some());
+        let sizes = known_sizes(launch);
         for (name, axes) in arranged.widened {
-            if let Some(array) = self.arrays.get_mut(&name) {
-                let length = |axis: &u8| launch.group_size.get(usize::from(*axis)).copied().unwrap_or(1);
-                array.widened.extend(axes.iter().map(|axis| (Copies::Axis(*axis), length(axis))));
+            let Some(array) = self.arrays.get_mut(&name) else { continue };
+            for axis in axes {
+                let Some(length) = sizes.get(usize::from(axis)).copied().unwrap_or(Some(1)) else {
+                    let what = format!(
+                        "`{name}` is live across a barrier and needs a copy for each work item along l.{axis}, but their number `{}` is known to \
+                         calls only; split the iname, or fix its parameters",
+                        launch.group_size[usize::from(axis)]
+                    );
+                    return Err(LowerError::Unsupported { target: self.target, what });
+                };
+                array.widened.push((Copies::Axis(axis), length));
             }
         }
         Ok(arranged.items)
@@ -299,7 +319,7 @@ impl Scope<'_> {
         }
         let hardware_axes = 0..first_loop_axis(self.target).unwrap_or(u8::MAX);
         for (axis, iname) in by_axis(&|iname| local_axis(self.kernel, iname).filter(|axis| hardware_axes.contains(axis))) {
-            let size = launch.group_size.get(usize::from(axis)).map(|&size| Affine::constant(size as i64));
+            let size = launch.group_size.get(usize::from(axis)).and_then(as_int).map(Affine::constant);
             let index = self.hardware(Axis::Local(axis));
             indices.push(self.hardware_iname(&iname, index, size, false)?);
         }

@@ -50,8 +50,8 @@ pub struct LaunchCode {
     pub params: Vec<Param>,
     /// How many work-groups there are along each axis, in terms of the kernel's parameters; none if nothing is parallel.
     pub groups: Vec<Expr>,
-    /// How many work items a group has along each axis.
-    pub group_size: Vec<u64>,
+    /// How many work items a group has along each axis: numbers, or in terms of the kernel's parameters.
+    pub group_size: Vec<Expr>,
 }
 
 /// A temporary in global memory, which the caller allocates.

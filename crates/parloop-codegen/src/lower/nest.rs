@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use parloop_ir::syntax::{InameTag, Target, Type};
+use parloop_ir::fold::as_int;
+use parloop_ir::syntax::{Expr, InameTag, Target, Type};
 use parloop_isl::{Affine, Constraint, Name};
 
 use super::bounds::{Range, is_empty, loop_type};
@@ -24,7 +25,7 @@ impl Scope<'_> {
                 Item::Axis { axis, iname, innermost, body } => statements.extend(self.axis(*axis, iname.as_ref(), *innermost, body)?),
                 Item::Run(id) => statements.extend(self.run(id)?),
                 // A group of one item needs no barrier; an OpenCL compiler may fail on such a barrier after a loop.
-                Item::Barrier(_) if self.group_size.iter().all(|size| *size == 1) => {}
+                Item::Barrier(_) if self.group_size.iter().all(|size| as_int(size) == Some(1)) => {}
                 Item::Barrier(memory) => statements.push(Statement::Barrier(*memory)),
                 Item::Passed => statements.push(shadow::barrier()),
             }
@@ -259,10 +260,11 @@ impl Scope<'_> {
     fn whole_axis(&mut self, axis: u8, hint: LoopHint, body: &[Item]) -> Result<Vec<Statement>, LowerError> {
         let ty: Type = self.kernel.index_type.into();
         let name = self.names.make(&format!("lid{axis}"));
-        let length = self.group_size.get(usize::from(axis)).copied().unwrap_or(1);
+        let length = self.group_size.get(usize::from(axis)).cloned().unwrap_or(Expr::int(1));
+        let limit = number::Typed::strong(self.index(&length)?).to(&ty);
         self.axis_index.insert(axis, Value::name(ty.clone(), name.clone()));
         let body = self.items(body)?;
-        let (first, limit) = (number::int(&ty, 0), number::int(&ty, length.into()));
+        let first = number::int(&ty, 0);
         Ok(vec![Statement::For(For { name, first, limit, inclusive: false, step: 1, hint, body })])
     }
 

@@ -36,7 +36,7 @@ pub(super) struct Scope<'a> {
     pub(super) not_negative: HashSet<Name>,
     /// On a CPU, the index along each local axis whose loop is open.
     pub(super) axis_index: BTreeMap<u8, Value>,
-    pub(super) group_size: Vec<u64>,
+    pub(super) group_size: Vec<Expr>,
     pub(super) names: UniqueNames,
     /// Values computed once before the instruction.
     pub(super) hoisted: Vec<Statement>,

@@ -63,7 +63,7 @@ impl Scope<'_> {
             place: place.clone(),
             site,
             group: self.group.clone().map_or(number::int(&DType::I64.into(), 0), |group| Value::name(DType::I64, group)),
-            item: self.item(),
+            item: self.item()?,
             own: self.races_on_purpose(&instruction),
             loops,
             is_local: space == AddressSpace::Local,
@@ -121,19 +121,19 @@ impl Scope<'_> {
     }
 
     /// The number of the work item in its group.
-    fn item(&self) -> Value {
+    fn item(&mut self) -> Result<Value, LowerError> {
         let wide: Type = DType::I64.into();
         let mut item = number::int(&wide, 0);
-        let mut before: i128 = 1;
-        for (axis, &size) in self.group_size.iter().enumerate() {
+        let mut before = number::int(&wide, 1);
+        for (axis, size) in self.group_size.clone().iter().enumerate() {
             if let Some(index) = u8::try_from(axis).ok().and_then(|axis| self.axis_index.get(&axis)) {
-                let index = Typed::strong(index.clone()).to(&wide);
-                let index = if before == 1 { index } else { number::binary(Op::Multiply, index, number::int(&wide, before)) };
-                item = if item.as_int() == Some(0) { index } else { number::binary(Op::Add, item, index) };
+                let index = number::binary(Op::Multiply, Typed::strong(index.clone()).to(&wide), before.clone());
+                item = number::binary(Op::Add, item, index);
             }
-            before *= i128::from(size);
+            let size = Typed::strong(self.index(size)?).to(&wide);
+            before = number::binary(Op::Multiply, before, size);
         }
-        item
+        Ok(item)
     }
 
     /// A number of its own for an instruction whose instances may race with each other, 0 for others.

@@ -321,10 +321,10 @@ pub struct Param {
 /// Whether a function is launched or called.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FunctionKind {
-    /// By the host; group size along each axis.
-    Launched(Vec<u64>),
-    /// Launched by a separate function that the host calls; group size along each axis.
-    Task(Vec<u64>),
+    /// By the host; group size along each axis, where it is a number.
+    Launched(Vec<Option<u64>>),
+    /// Launched by a separate function that the host calls; group size along each axis, where it is a number.
+    Task(Vec<Option<u64>>),
     /// By other functions.
     Called,
 }

@@ -67,17 +67,13 @@ pub enum ScheduleError {
         /// Why.
         reason: &'static str,
     },
-    /// A local axis whose length is not a constant.
-    #[error(
-        "`{iname}` is tagged l.{axis}, but its length `{length}` is not a constant; split it: split_iname(\"{iname}\", 16, inner_tag=\"l.{axis}\")"
-    )]
+    /// A local axis without an end.
+    #[error("`{iname}` is tagged l.{axis}, but has no largest value; split it: split_iname(\"{iname}\", 16, inner_tag=\"l.{axis}\")")]
     LocalSize {
         /// The iname.
         iname: Name,
         /// The axis.
         axis: u8,
-        /// Its length.
-        length: String,
     },
     /// Parallel inames whose bounds are computed inside the kernel.
     #[error("`{iname}` runs on different work items, but its bounds need `{bound}`, which is unknown when the kernel is launched")]

@@ -200,8 +200,7 @@ impl<'f, 'k> Keeper<'f, 'k> {
         };
         let mut shape = self.sizes[at].groups.clone();
         if temporary.space != Some(AddressSpace::Local) {
-            let sizes = self.sizes[at].group_size.iter();
-            shape.extend(sizes.map(|&size| Expr::int(i64::try_from(size).unwrap_or(i64::MAX))));
+            shape.extend(self.sizes[at].group_size.iter().cloned());
         }
         shape.extend(own.iter().cloned());
         let name = self.variables.make(&format!("{}_save_slot", temporary.name));
@@ -231,9 +230,8 @@ impl<'f, 'k> Keeper<'f, 'k> {
         }
         let is_local = temporary.space == Some(AddressSpace::Local);
         let mut locals = Vec::new();
-        for (axis, &size) in (0u8..).zip(&sizes.group_size) {
-            let size = Expr::int(i64::try_from(size).unwrap_or(i64::MAX));
-            locals.push(copy.axis(self, &format!("l{axis}"), &size, Some(InameTag::Local(axis)))?);
+        for (axis, size) in (0u8..).zip(&sizes.group_size) {
+            locals.push(copy.axis(self, &format!("l{axis}"), size, Some(InameTag::Local(axis)))?);
         }
         if !is_local {
             copy.slot_index.extend(locals.iter().cloned().map(Expr::Variable));

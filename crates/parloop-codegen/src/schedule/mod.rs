@@ -55,8 +55,8 @@ pub struct Launch {
     pub body: Vec<Node>,
     /// How many work-groups there are along each axis, in terms of the kernel's parameters; at most three, none when no iname is tagged.
     pub groups: Vec<Expr>,
-    /// How many work items a group has along each axis; at most three.
-    pub group_size: Vec<u64>,
+    /// How many work items a group has along each axis: numbers, or in terms of the kernel's parameters; at most three.
+    pub group_size: Vec<Expr>,
     /// The inames of host loops around the launch, outermost first: it is passed their values.
     pub host_inames: Vec<Name>,
 }

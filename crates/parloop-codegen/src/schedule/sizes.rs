@@ -6,6 +6,7 @@ use parloop_analysis::axis::{alone, axis_base};
 use parloop_analysis::facts::{Facts, Placement};
 use parloop_ir::affine::from_affine;
 use parloop_ir::callable::kernel_args;
+use parloop_ir::fold::as_int;
 use parloop_ir::program::Program;
 use parloop_ir::syntax::{Expr, Instruction};
 use parloop_isl::{Affine, Name};
@@ -18,7 +19,7 @@ use super::error::ScheduleError;
 #[allow(missing_docs)]
 pub struct Sizes {
     pub groups: Vec<Expr>,
-    pub group_size: Vec<u64>,
+    pub group_size: Vec<Expr>,
 }
 
 /// The sizes that cover all instructions.
@@ -29,7 +30,7 @@ pub(crate) fn group_and_local_sizes<'i>(
 ) -> Result<Sizes, ScheduleError> {
     let mut inames: BTreeMap<&Name, Placement> = BTreeMap::new();
     let mut groups: BTreeMap<u8, Vec<Expr>> = BTreeMap::new();
-    let mut locals: BTreeMap<u8, u64> = BTreeMap::new();
+    let mut locals: BTreeMap<u8, Vec<Expr>> = BTreeMap::new();
     for instruction in instructions {
         let parallel = instruction.within_inames.iter().map(|iname| (iname, facts.placement(iname)));
         inames.extend(parallel.filter(|(_, placement)| placement.is_parallel()));
@@ -38,8 +39,7 @@ pub(crate) fn group_and_local_sizes<'i>(
             groups.entry(axis).or_default().push(extent);
         }
         for (axis, extent) in (0u8..).zip(inside.group_size) {
-            let known = locals.entry(axis).or_default();
-            *known = extent.max(*known);
+            locals.entry(axis).or_default().push(extent);
         }
     }
     for (iname, placement) in inames {
@@ -57,9 +57,7 @@ pub(crate) fn group_and_local_sizes<'i>(
             }
             Placement::Local(axis) => {
                 check_axis(iname, 'l', axis)?;
-                let extent = local_extent(facts, iname, axis)?;
-                let known = locals.entry(axis).or_default();
-                *known = extent.max(*known);
+                locals.entry(axis).or_default().push(local_extent(facts, iname, axis)?);
             }
             Placement::LocalAuto => return Err(ScheduleError::AutoAxis { iname: iname.clone() }),
             Placement::Loop | Placement::Innermost => {}
@@ -67,6 +65,7 @@ pub(crate) fn group_and_local_sizes<'i>(
     }
     let largest = |mut extents: Vec<Expr>| if extents.len() == 1 { extents.remove(0) } else { Expr::Max(extents.into()) };
     let groups = groups.into_iter().map(|(axis, extents)| (axis, largest(extents))).collect();
+    let locals = locals.into_iter().map(|(axis, extents)| (axis, largest_group(extents))).collect();
     Ok(Sizes { groups: without_gaps('g', groups)?, group_size: without_gaps('l', locals)? })
 }
 
@@ -91,16 +90,29 @@ fn group_extent(facts: &Facts<'_>, iname: &Name) -> Result<Expr, ScheduleError> 
     Ok(from_affine(&extent))
 }
 
-fn local_extent(facts: &Facts<'_>, iname: &Name, axis: u8) -> Result<u64, ScheduleError> {
+/// The largest of the lengths of an axis within a group. One is a constant if all are; there are no groups of size 0, so an axis without
+/// values has a work item all the same, which does nothing.
+fn largest_group(extents: Vec<Expr>) -> Expr {
+    let constant = extents.iter().filter_map(as_int).fold(1, i64::max);
+    let mut all = vec![Expr::int(constant)];
+    for extent in extents.into_iter().filter(|extent| as_int(extent).is_none()) {
+        if !all.contains(&extent) {
+            all.push(extent);
+        }
+    }
+    if all.len() == 1 { all.remove(0) } else { Expr::Max(all.into()) }
+}
+
+/// How many values an iname has along a local axis: a number, or what a call tells.
+fn local_extent(facts: &Facts<'_>, iname: &Name, axis: u8) -> Result<Expr, ScheduleError> {
     let extent = match facts.forest.constant_bounds(iname) {
         (Some(lower), Some(upper)) => upper.checked_sub(lower).and_then(|last| last.checked_add(1)),
         _ => solved_extent(facts, iname)?,
     };
-    // An axis without values has a work item all the same, which does nothing: there are no groups of size 0.
-    extent.and_then(|extent| u64::try_from(extent.max(1)).ok()).ok_or_else(|| {
-        let length = group_extent(facts, iname).map_or_else(|_| "without an end".to_owned(), |extent| extent.to_string());
-        ScheduleError::LocalSize { iname: iname.clone(), axis, length }
-    })
+    match extent {
+        Some(extent) => Ok(Expr::int(extent)),
+        None => group_extent(facts, iname).map_err(|_| ScheduleError::LocalSize { iname: iname.clone(), axis }),
+    }
 }
 
 /// How many values an iname has from the one of work item 0 on, for any values of the parameters.
@@ -130,5 +142,6 @@ fn callee_sizes(program: &Program, instruction: &Instruction) -> Result<Sizes, S
         Some(name) => Err(ScheduleError::CalleeSize { kernel: kernel.name.clone(), size: size.to_string(), name }),
     };
     let groups = sizes.groups.iter().map(translate).collect::<Result<_, _>>()?;
-    Ok(Sizes { groups, group_size: sizes.group_size })
+    let group_size = sizes.group_size.iter().map(translate).collect::<Result<_, _>>()?;
+    Ok(Sizes { groups, group_size })
 }

@@ -47,7 +47,8 @@ impl Dialect for Cuda {
     fn head(&self, kind: &FunctionKind, _shared: bool) -> String {
         match kind {
             FunctionKind::Launched(size) | FunctionKind::Task(size) => {
-                format!("extern \"C\" __global__ void __launch_bounds__({})", size.iter().product::<u64>().max(1))
+                let bounds = size.iter().copied().product::<Option<u64>>().map(|items| format!(" __launch_bounds__({})", items.max(1)));
+                format!("extern \"C\" __global__ void{}", bounds.unwrap_or_default())
             }
             FunctionKind::Called => "static __device__ void".into(),
         }

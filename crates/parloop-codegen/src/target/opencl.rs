@@ -47,9 +47,11 @@ impl Dialect for OpenCl {
     fn head(&self, kind: &FunctionKind, _shared: bool) -> String {
         match kind {
             FunctionKind::Launched(size) | FunctionKind::Task(size) => {
-                let length = |axis: usize| size.get(axis).copied().unwrap_or(1);
-                let (x, y, z) = (length(0), length(1), length(2));
-                format!("__kernel void __attribute__ ((reqd_work_group_size({x}, {y}, {z})))")
+                let length = |axis: usize| size.get(axis).copied().unwrap_or(Some(1));
+                match (length(0), length(1), length(2)) {
+                    (Some(x), Some(y), Some(z)) => format!("__kernel void __attribute__ ((reqd_work_group_size({x}, {y}, {z})))"),
+                    _ => "__kernel void".into(),
+                }
             }
             FunctionKind::Called => "static void".into(),
         }

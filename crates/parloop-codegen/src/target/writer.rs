@@ -108,7 +108,7 @@ fn needed_text(dialect: &dyn Dialect, needs: &BTreeSet<Need>, target: Target) ->
 /// Whether the work items of a group are one alone.
 fn is_one_item(kind: &FunctionKind) -> bool {
     match kind {
-        FunctionKind::Launched(size) | FunctionKind::Task(size) => size.iter().product::<u64>() <= 1,
+        FunctionKind::Launched(size) | FunctionKind::Task(size) => size.iter().all(|size| size.is_some_and(|size| size <= 1)),
         FunctionKind::Called => false,
     }
 }

@@ -56,7 +56,7 @@ pub struct ReadyLaunch {
     /// What each of its parameters is.
     pub feeds: Vec<Feed>,
     groups: Vec<Formula>,
-    block: [u32; 3],
+    group_size: Vec<Formula>,
     /// Parameters of which an alignment was promised, where the code relies on it.
     promised: Vec<(usize, u32)>,
     /// Whether pointers are buffers with offsets, as on OpenCL.
@@ -370,7 +370,11 @@ impl Executable {
             grid[axis] = u64::try_from(self.size(formula, values)?.max(0)).expect("invariant: not negative");
         }
         if !launch.kernel.is_cpu() {
-            return Ok(Items::Blocks { grid, block: launch.block });
+            let mut block = [1; 3];
+            for (axis, formula) in launch.group_size.iter().enumerate() {
+                block[axis] = u32::try_from(self.size(formula, values)?).map_err(|_| self.overflow("the size of work-groups"))?;
+            }
+            return Ok(Items::Blocks { grid, block });
         }
         let groups =
             grid.iter().try_fold(1u64, |product, &groups| product.checked_mul(groups)).filter(|&groups| i64::try_from(groups).is_ok());
@@ -585,10 +589,6 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     fn launch(&self, launch: &LaunchCode, program: &parloop_kernel::Program) -> Result<ReadyLaunch, LoopError> {
-        let mut block = [1; 3];
-        for (axis, &size) in launch.group_size.iter().enumerate() {
-            block[axis] = u32::try_from(size).unwrap_or(u32::MAX);
-        }
         let hosts = self
             .generated
             .schedule
@@ -617,6 +617,7 @@ impl Builder<'_> {
         });
         let feeds = feeds.map(|feed| feed.map(|feed| self.by_value(feed))).collect::<Result<_, LoopError>>()?;
         let groups = launch.groups.iter().map(|groups| self.formula(groups)).collect::<Result<_, _>>()?;
+        let group_size = launch.group_size.iter().map(|size| self.formula(size)).collect::<Result<_, _>>()?;
         let kernel = program.kernel(&launch.function)?.clone();
         // OpenCL's code does not rely on it.
         let relies = self.kind != DeviceKind::OpenCl;
@@ -625,7 +626,7 @@ impl Builder<'_> {
             Some((index, param.alignment.filter(|_| relies).max(needed)?))
         });
         let promised = promised.collect();
-        Ok(ReadyLaunch { kernel, feeds, groups, block, promised, is_by_offset: self.kind == DeviceKind::OpenCl })
+        Ok(ReadyLaunch { kernel, feeds, groups, group_size, promised, is_by_offset: self.kind == DeviceKind::OpenCl })
     }
 
     /// Integers that shapes tell are passed from the list of integers.

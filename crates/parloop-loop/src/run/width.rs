@@ -10,7 +10,7 @@ use parloop_codegen::lower::tree::{
 };
 use parloop_codegen::lower::{LaunchCode, Lowered};
 use parloop_device::DType;
-use parloop_ir::syntax::{Type, UnaryOp};
+use parloop_ir::syntax::{Expr, Type, UnaryOp};
 use parloop_isl::Name;
 
 use super::call::CallPlan;
@@ -222,7 +222,7 @@ struct Finder<'a> {
     /// The ranges of variables in scope.
     names: HashMap<Name, usize>,
     groups: Vec<usize>,
-    group_size: Vec<u64>,
+    group_size: Vec<usize>,
     depth: usize,
 }
 
@@ -304,15 +304,8 @@ impl Finder<'_> {
             self.check(node, dtype, Use::Index);
             self.names.insert(param.name.clone(), node);
         }
-        self.groups.clear();
-        for size in &launch.groups {
-            let node = match self.plan.formula(size) {
-                Ok(formula) => self.formula(&formula),
-                Err(_) => self.unknown(),
-            };
-            self.groups.push(node);
-        }
-        self.group_size.clone_from(&launch.group_size);
+        self.groups = launch.groups.iter().map(|size| self.size(size)).collect();
+        self.group_size = launch.group_size.iter().map(|size| self.size(size)).collect();
         // On a language that launches tasks itself, the body is that of the task.
         let task: Name = format!("{}_task", function.name).into();
         let body = match self.functions.get(&task) {
@@ -320,6 +313,14 @@ impl Finder<'_> {
             _ => &function.body,
         };
         self.statements(body);
+    }
+
+    /// The range of a size of the grid.
+    fn size(&mut self, size: &Expr) -> usize {
+        match self.plan.formula(size) {
+            Ok(formula) => self.formula(&formula),
+            Err(_) => self.unknown(),
+        }
     }
 
     fn statements(&mut self, statements: &[Statement]) {
@@ -522,10 +523,7 @@ impl Finder<'_> {
         let zero = self.constant(0);
         let count = match axis {
             Axis::Group(axis) => self.groups.get(usize::from(axis)).copied(),
-            Axis::Local(axis) => {
-                let size = self.group_size.get(usize::from(axis)).copied();
-                size.map(|size| self.constant(size.into()))
-            }
+            Axis::Local(axis) => self.group_size.get(usize::from(axis)).copied(),
         };
         match count {
             Some(count) => self.both(Node::Turns, zero, count),

@@ -113,7 +113,7 @@ fn work_items_beyond_the_end_do_nothing() {
     assert_eq!(code(&program, Target::Cuda).text, format!("{cuda}{steps}\n"));
     assert_eq!(code(&program, Target::Hip).text, format!("{cuda}{steps}\n"));
     let launch = &opencl.launches[0];
-    assert_eq!((launch.group_size.as_slice(), launch.groups[0].to_string().as_str()), (&[16][..], "(n + 15) // 16"));
+    assert_eq!((launch.group_size.as_slice(), launch.groups[0].to_string().as_str()), (&[Expr::int(16)][..], "(n + 15) // 16"));
 }
 
 #[test]

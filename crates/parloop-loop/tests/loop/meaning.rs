@@ -222,7 +222,7 @@ fn a_fetch_is_not_put_into_a_loop_that_may_not_run() {
 fn an_axis_without_values_makes_a_group_that_does_nothing() {
     let program = transformed(&["{[i]: 1<=i<n}"], "x[i] = 1", "x: 8", &["assume \"n <= 8\"", "fix_parameters n=1", "tag_inames i=l.0"]);
     let generated = program.unwrap().generate(Target::OpenCl).unwrap();
-    assert_eq!(generated.schedule.launches[0].group_size, [1]);
+    assert_eq!(generated.schedule.launches[0].group_size, [parloop_loop::syntax::Expr::int(1)]);
 }
 
 #[test]

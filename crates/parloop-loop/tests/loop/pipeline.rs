@@ -30,7 +30,7 @@ fn a_tiled_matrix_product_fetches_between_two_barriers() {
     before_schedule(&program, &kernel).unwrap();
     let schedule = schedule(&program, &kernel).unwrap();
     after_schedule(&program, &schedule).unwrap();
-    assert_eq!(schedule.launches[0].group_size, [16, 16]);
+    assert_eq!(schedule.launches[0].group_size, [16, 16].map(parloop_loop::syntax::Expr::int));
     let expected = "launch loopy_kernel
   run mul_k_outer_k_inner_init
   for k_outer

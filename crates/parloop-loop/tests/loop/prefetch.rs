@@ -340,7 +340,7 @@ launch loopy_kernel
   run product
 ";
     assert_eq!(schedule.to_string(), expected);
-    assert_eq!(schedule.launches[0].group_size, [16, 16]);
+    assert_eq!(schedule.launches[0].group_size, [16, 16].map(Expr::int));
 }
 
 #[test]
