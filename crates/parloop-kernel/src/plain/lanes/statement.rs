@@ -32,10 +32,21 @@ pub(super) fn declared(declarator: Node<'_>) -> Option<Declared<'_>> {
 }
 
 impl Declared<'_> {
-    /// The lengths that stand there as numbers.
+    /// The lengths that stand there as numbers, or as products of numbers.
     pub(super) fn known_lengths(&self, text: &str) -> Vec<Option<u64>> {
-        self.lengths.iter().map(|length| integer(&text[(*length)?.byte_range()])).collect()
+        self.lengths.iter().map(|length| product((*length)?, text)).collect()
     }
+}
+
+/// The value of a number, or of a product of numbers.
+fn product(node: Node<'_>, text: &str) -> Option<u64> {
+    // Products lean to the left.
+    let (mut rest, mut value) = (node, 1u64);
+    while rest.kind() == "binary_expression" && &text[rest.child_by_field_name("operator")?.byte_range()] == "*" {
+        value = value.checked_mul(integer(&text[rest.child_by_field_name("right")?.byte_range()])?)?;
+        rest = rest.child_by_field_name("left")?;
+    }
+    value.checked_mul(integer(&text[rest.byte_range()])?)
 }
 
 impl<'t> Writer<'t> {

@@ -59,12 +59,12 @@ fn conditions_pick_lanes() {
 #[test]
 fn numbers_have_the_types_that_c_gives_them() {
     let text = "static const float w[2] = {1, 2};\nvoid f(double *A, const double *x, double c) {\n\
-        int n = 2; double y = {0}; double m[2] = {{0}, {x[1]}}; y += x[0];\n\
+        int n = 2; double y = {0}; double m[2 * 1] = {{0}, {x[1]}}; y += x[0];\n\
         A[0] = x[0] > 0 ? n : c; A[1] = x[0] > 0 ? w[0] : 1.0; A[2] = n > 1 ? x[1] : 0; A[0] += 0x1p-1 + 0xffL + 1e3f + 017u + m[1] + y;\n}";
     let found = body(text, &[EACH, EACH, LaneParam::Same(1)]).unwrap();
     let expected = [
         "pl_vector y = pl_all(0);",
-        "pl_vector m[2] = {pl_all(0), pl_read(x + 8 * (1))};",
+        "pl_vector m[(2 * 1)] = {pl_all(0), pl_read(x + 8 * (1))};",
         "pl_all(n), pl_all(c));",
         "pl_all(w[0]), pl_all(1.0));",
         "? pl_read(x + 8 * (1)) : pl_all(0));",
@@ -108,6 +108,7 @@ fn functions_that_may_mean_something_else_for_vectors_are_refused() {
         ),
         ("A[0] = x[0] > 1 ? x[0] + 1 / 0 : 1.0;", "a quotient that is the same in all lanes stands behind a condition"),
         ("double t[5000]; t[0] = x[0]; A[0] = t[0];", "its arrays are too long for vectors, or of a length that is not a number"),
+        ("double t[50 * 10 * 10]; t[0] = x[0]; A[0] = t[0];", "its arrays are too long for vectors, or of a length that is not a number"),
         ("int n = 2; double t[n]; t[0] = x[0]; A[0] = t[0];", "its arrays are too long for vectors, or of a length that is not a number"),
         ("double t[99999999999][99999999999]; t[0][0] = x[0];", "its arrays are too long for vectors, or of a length that is not a number"),
     ];
