@@ -50,7 +50,7 @@ test: drivers test-rust test-python test-examples
 drivers: $(VENV)/.tests
 	bash scripts/drivers.sh
 
-lint: $(if $(LINK),$(WHEELS)/.tools)
+lint: $(VENV)/.tools $(if $(LINK),$(WHEELS)/.tools)
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 
