@@ -56,11 +56,36 @@ def test_a_private_value_that_lives_across_a_barrier(ctx):
     knl = lp.tag_inames(lp.make_kernel("{[j]: 0<=j<m}", statements, [lp.GlobalArg("a,out", np.float64, shape="m"), ...]), "j:l.0")
     a, out = np.random.default_rng(0).random(20), np.zeros(20)
     if ctx.device.kind == "cpu":
-        with pytest.raises(pl.LoopError, match="`t` is live across a barrier .* along l.0, but their number `max.*m.*` is known to calls only"):
+        with pytest.raises(pl.LoopError, match="`t` needs a copy for each work item along l.0, but their number `max.*m.*` is known to calls only"):
             knl(ctx, a=a, out=out)
     else:
         knl(ctx, a=a, out=out)
         np.testing.assert_array_equal(out, 2 * a)
+
+
+def test_sums_inside_work_items(ctx):
+    args = [lp.GlobalArg("a", np.float64, shape="n,m"), lp.GlobalArg("out", np.float64, shape="n"), ...]
+    knl = lp.tag_inames(lp.make_kernel("{[i,j]: 0<=i<n and 0<=j<m}", "out[i] = sum(j, a[i,j])", args), "i:l.0")
+    a = np.arange(15.0).reshape(3, 5)
+    np.testing.assert_array_equal(np.asarray(knl(ctx, a=a)[1][0]), a.sum(axis=1))
+    with pytest.raises(pl.LoopReductionError, match="the number of values of `j` must be constant to reserve local memory, but it is `m`"):
+        lp.tag_inames(lp.untag_inames(knl, "i"), "i:g.0, j:l.0")(ctx, a=a)
+
+
+@pytest.mark.parametrize("tags", ["i:g.0, j:l.0", "j:g.0, i:l.0"])
+def test_lengths_that_differ_between_groups(ctx, tags):
+    knl = lp.make_kernel("{[i,j]: 0<=i<n and i<=j<n}", "out[i,j] = i + 10*j", [lp.GlobalArg("out", np.float64, shape="n,n"), ...])
+    out = np.full((7, 7), -1.0)
+    lp.tag_inames(knl, tags)(ctx, out=out)
+    np.testing.assert_array_equal(out, np.fromfunction(lambda i, j: np.where(j >= i, i + 10 * j, -1), (7, 7)))
+
+
+@pytest.mark.parametrize("m", [0, 1, 6])
+def test_values_are_kept_from_one_launch_to_the_next(ctx, m):
+    statements = "<> t = 2*a[i,j] {id=t}\n... gbarrier {id=wait, dep=t}\nout[i,j] = t {dep=wait}"
+    knl = lp.make_kernel("{[i,j]: 0<=i<n and 0<=j<m}", statements, [lp.GlobalArg("a,out", np.float64, shape="n,m"), ...])
+    a = np.arange(3.0 * m).reshape(3, m)
+    np.testing.assert_array_equal(np.asarray(lp.tag_inames(knl, "i:g.0, j:l.0")(ctx, a=a)[1][0]), 2 * a)
 
 
 def test_groups_that_the_device_does_not_have_are_an_error(ctx):

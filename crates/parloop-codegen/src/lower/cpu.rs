@@ -57,6 +57,8 @@ struct Arranger<'a> {
     of_data: HashMap<Name, Axes>,
     /// The inames of each axis in the launch.
     inames: BTreeMap<u8, BTreeSet<Name>>,
+    /// The lengths of the axes, where they are numbers.
+    sizes: &'a [Option<u64>],
     /// The first axis that is a loop; those before it are lanes.
     first: u8,
     /// Whether barriers are marked.
@@ -72,11 +74,13 @@ pub(super) fn first_loop_axis(target: Target) -> Option<u8> {
     }
 }
 
-/// Turns the local axes of a launch, from `first` on, into loops; with `marks` where barriers were.
+/// Turns the local axes of a launch, from `first` on, into loops; with `marks` where barriers were. `sizes` are the lengths of axes that are
+/// numbers.
 pub(super) fn arrange(
     kernel: &LoopKernel,
     nodes: &[Node],
     instructions: &HashMap<&Name, &Arc<Instruction>>,
+    sizes: &[Option<u64>],
     first: u8,
     marks: bool,
 ) -> Arranged {
@@ -86,6 +90,7 @@ pub(super) fn arrange(
         axes: HashMap::new(),
         of_data: HashMap::new(),
         inames: BTreeMap::new(),
+        sizes,
         first,
         marks,
     };
@@ -287,6 +292,10 @@ impl<'a> Arranger<'a> {
     /// neighbouring work items use neighbouring memory.
     fn goes_around(&self, node: &Node, axis: u8, iname: Option<&Name>) -> bool {
         let (Node::Loop { iname: sequential, .. }, Some(item)) = (node, iname) else { return false };
+        // Each private value in it becomes an array over the work items.
+        if self.sizes.get(usize::from(axis)) == Some(&None) {
+            return false;
+        }
         let loops = loop_inames(node);
         let depends = self.kernel.domains.iter().any(|domain| {
             let of_both = |affine: &parloop_isl::Affine| affine.mentions(item) && loops.iter().any(|name| affine.mentions(name));

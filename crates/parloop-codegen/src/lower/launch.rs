@@ -234,15 +234,15 @@ impl Scope<'_> {
         let Some(first) = first_loop_axis(self.target).filter(|_| !launch.group_size.is_empty()) else {
             return Ok(cpu::as_scheduled(&launch.body));
         };
-        let arranged = cpu::arrange(self.kernel, &launch.body, &self.instructions, first, self.shadow.is_some());
         let sizes = known_sizes(launch);
+        let arranged = cpu::arrange(self.kernel, &launch.body, &self.instructions, &sizes, first, self.shadow.is_some());
         for (name, axes) in arranged.widened {
             let Some(array) = self.arrays.get_mut(&name) else { continue };
             for axis in axes {
                 let Some(length) = sizes.get(usize::from(axis)).copied().unwrap_or(Some(1)) else {
                     let what = format!(
-                        "`{name}` is live across a barrier and needs a copy for each work item along l.{axis}, but their number `{}` is known to \
-                         calls only; split the iname, or fix its parameters",
+                        "`{name}` needs a copy for each work item along l.{axis}, but their number `{}` is known to calls only; split the iname, or \
+                         fix its parameters",
                         launch.group_size[usize::from(axis)]
                     );
                     return Err(LowerError::Unsupported { target: self.target, what });

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use parloop_analysis::facts::Facts;
 use parloop_ir::affine::to_affine;
+use parloop_ir::fold::as_int;
 use parloop_ir::names::UniqueNames;
 use parloop_ir::program::Program;
 use parloop_ir::syntax::{AddressSpace, CompareOp, Expr, Iname, InameTag, Instruction, Layout, LoopKernel, Shape, Temporary};
@@ -200,7 +201,9 @@ impl<'f, 'k> Keeper<'f, 'k> {
         };
         let mut shape = self.sizes[at].groups.clone();
         if temporary.space != Some(AddressSpace::Local) {
-            shape.extend(self.sizes[at].group_size.iter().cloned());
+            for size in &self.sizes[at].group_size {
+                shape.push(items(&temporary.name, size)?);
+            }
         }
         shape.extend(own.iter().cloned());
         let name = self.variables.make(&format!("{}_save_slot", temporary.name));
@@ -231,7 +234,8 @@ impl<'f, 'k> Keeper<'f, 'k> {
         let is_local = temporary.space == Some(AddressSpace::Local);
         let mut locals = Vec::new();
         for (axis, size) in (0u8..).zip(&sizes.group_size) {
-            locals.push(copy.axis(self, &format!("l{axis}"), size, Some(InameTag::Local(axis)))?);
+            let size = items(&temporary.name, size)?;
+            locals.push(copy.axis(self, &format!("l{axis}"), &size, Some(InameTag::Local(axis)))?);
         }
         if !is_local {
             copy.slot_index.extend(locals.iter().cloned().map(Expr::Variable));
@@ -332,5 +336,17 @@ impl Copy {
             node = Node::Loop { iname, body: vec![node] };
         }
         vec![node]
+    }
+}
+
+/// How many work items of a group along an axis have values to keep: a size that calls tell is 1 at least, but a work item without values does
+/// nothing.
+fn items(temporary: &Name, size: &Expr) -> Result<Expr, ScheduleError> {
+    match size {
+        Expr::Max(sizes) => match &sizes[..] {
+            [one, told] if as_int(one) == Some(1) => Ok(told.clone()),
+            _ => Err(ScheduleError::NotKept { temporary: temporary.clone(), reason: "several lengths decide the size of a work-group" }),
+        },
+        size => Ok(size.clone()),
     }
 }
