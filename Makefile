@@ -113,7 +113,7 @@ docs: $(VENV)/.package $(VENV)/.docs docs-rust
 
 # The reference of Rust, which the site links to.
 docs-rust:
-	cargo doc --locked --no-deps --quiet --features parloop/cli --workspace --exclude parloop-python --exclude parloop-forking --exclude parloop-interleavings --exclude parloop-mpirun
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --quiet --features parloop/cli --workspace --exclude parloop-python --exclude parloop-forking --exclude parloop-interleavings --exclude parloop-mpirun
 
 bench:
 	$(MAKE) package PROFILE=wheel

@@ -246,7 +246,7 @@ pub fn piece_of(path: impl AsRef<Path>, piece: usize) -> PathBuf {
     path.with_file_name(format!("{stem}_{piece}.vtu"))
 }
 
-/// Writes the index (`.pvtu`) of a mesh that several processes write, each its piece with [`write`] to [`piece_of`]. It takes names, types and
+/// Writes the index (`.pvtu`) of a mesh that several processes write, each its piece with [`write()`] to [`piece_of`]. It takes names, types and
 /// components from fields of any piece. A reader sees the whole index or none.
 ///
 /// # Errors

@@ -114,9 +114,10 @@ impl Solution {
 /// ```
 ///
 /// # Errors
-/// [`MeshError::Solve`] for a matrix that is not square, has no real numbers, has zeros on its diagonal that the preconditioner divides by,
-/// or that conjugate gradients find not to be positive definite, for memory of `x` that is also that of `b` or of the matrix, and for
-/// tolerances below zero; [`MeshError::Product`] for data that does not fit; what the device says, also while the context is recorded.
+/// [`MeshError::Solve`](crate::MeshError::Solve) for a matrix that is not square, has no real numbers, has zeros on its diagonal that the
+/// preconditioner divides by, or that conjugate gradients find not to be positive definite, for memory of `x` that is also that of `b` or of
+/// the matrix, and for tolerances below zero; [`MeshError::Product`](crate::MeshError::Product) for data that does not fit; what the device
+/// says, also while the context is recorded.
 pub fn solve(
     mat: &Mat,
     x: &Dat,
