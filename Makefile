@@ -54,9 +54,11 @@ lint: $(VENV)/.tools $(if $(LINK),$(WHEELS)/.tools)
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 
-# loom wants features of its dependencies that the package does not have: crates of both would be compiled twice.
+# loom wants features of its dependencies that the package does not have: crates of both would be compiled twice. Examples have the features of
+# the tests for the same reason.
+TESTED := --workspace --exclude parloop-python --exclude parloop-interleavings
 test-rust: $(VENV)/.tests $(if $(LINK),$(WHEELS)/.tools)
-	cargo test --workspace --exclude parloop-python --exclude parloop-interleavings
+	cargo test $(TESTED)
 	cargo test --package parloop-interleavings
 
 test-python: $(VENV)/.package $(VENV)/.tests
@@ -65,7 +67,7 @@ test-python: $(VENV)/.package $(VENV)/.tests
 
 test-examples: $(VENV)/.package $(VENV)/.pictures
 	set -e; for example in examples/[0-9]*.py; do echo "== $$example"; $(BIN)/python $$example; done
-	cargo build --examples --package parloop
+	cargo build --examples $(TESTED)
 	set -e; for example in examples/[0-9]*.rs; do name=$$(basename $$example .rs); echo "== $$example"; target/debug/examples/$$name; done
 
 CASES ?= 20000
