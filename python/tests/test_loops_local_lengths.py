@@ -56,7 +56,7 @@ def test_a_private_value_that_lives_across_a_barrier(ctx):
     knl = lp.tag_inames(lp.make_kernel("{[j]: 0<=j<m}", statements, [lp.GlobalArg("a,out", np.float64, shape="m"), ...]), "j:l.0")
     a, out = np.random.default_rng(0).random(20), np.zeros(20)
     if ctx.device.kind == "cpu":
-        with pytest.raises(pl.LoopError, match="`t` needs a copy for each work item along l.0, but their number `max.*m.*` is known to calls only"):
+        with pytest.raises(pl.LoopError, match="`t` needs a copy for each work item along l.0, but their number `max.*m.*` is only known when the kernel is called"):
             knl(ctx, a=a, out=out)
     else:
         knl(ctx, a=a, out=out)
@@ -106,7 +106,7 @@ def test_the_code_does_not_promise_a_size():
     knl = rows("i:g.0, j:l.0")
     assert "reqd_work_group_size" not in knl.code("opencl") and "if (" in knl.code("opencl")
     assert "__launch_bounds__" not in knl.code("cuda")
-    with pytest.raises(pl.LoopError, match="known to calls only; split the iname, or fix its parameters"):
+    with pytest.raises(pl.LoopError, match="only known when the kernel is called; split the iname or fix its parameters"):
         knl.code("ispc")
 
 

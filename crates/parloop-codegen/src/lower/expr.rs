@@ -211,18 +211,6 @@ impl Scope<'_> {
         if [&left, &right].iter().any(|operand| lane_count(&operand.value.ty).is_some()) {
             return self.apply_to_lanes(op, left, right);
         }
-        // Numbers as they are written have no type yet, in which they could be rounded otherwise.
-        if let (true, Some(divided), Some(divisor)) = (left.weak && right.weak, left.value.as_int(), right.value.as_int())
-            && divisor != 0
-        {
-            let down = divided.rem_euclid(divisor) != 0 && divisor < 0;
-            let quotient = divided.div_euclid(divisor) - i128::from(down);
-            match op {
-                BinaryOp::FloorDivide => return self.literal(&Literal::Int(quotient, None)),
-                BinaryOp::Modulo => return self.literal(&Literal::Int(divided - quotient * divisor, None)),
-                _ => {}
-            }
-        }
         let op = match op {
             BinaryOp::Add => Op::Add,
             BinaryOp::Subtract => Op::Subtract,

@@ -119,8 +119,8 @@ fn function(
         scope.host_iname(iname, &launch.host_inames[..depth])?;
     }
     if target == Target::Ispc && known_sizes(launch).contains(&None) {
-        let what =
-            "the length of an iname tagged with a local axis is known to calls only; split the iname, or fix its parameters".to_owned();
+        let what = "the length of an iname on a local axis is only known when the kernel is called; split the iname or fix its parameters"
+            .to_owned();
         return Err(LowerError::Unsupported { target, what });
     }
     let items = scope.arrange(launch)?;
@@ -241,8 +241,8 @@ impl Scope<'_> {
             for axis in axes {
                 let Some(length) = sizes.get(usize::from(axis)).copied().unwrap_or(Some(1)) else {
                     let what = format!(
-                        "`{name}` needs a copy for each work item along l.{axis}, but their number `{}` is known to calls only; split the iname, or \
-                         fix its parameters",
+                        "`{name}` needs a copy for each work item along l.{axis}, but their number `{}` is only known when the kernel is called; \
+                         split the iname or fix its parameters",
                         launch.group_size[usize::from(axis)]
                     );
                     return Err(LowerError::Unsupported { target: self.target, what });

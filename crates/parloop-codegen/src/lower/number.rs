@@ -251,11 +251,12 @@ pub(super) fn join(op: Op, conditions: impl IntoIterator<Item = Value>) -> Optio
 pub(super) fn routine(routine: Routine, left: Value, right: Value) -> Value {
     let ty = left.ty.clone();
     if let (Some(a), Some(b)) = (left.as_int(), right.as_int()) {
+        let floor = || a.div_euclid(b) - i128::from(b < 0 && a.rem_euclid(b) != 0);
         let folded = match routine {
             Routine::Min => Some(a.min(b)),
             Routine::Max => Some(a.max(b)),
-            Routine::FloorDivide if b != 0 => Some(a.div_euclid(b) - i128::from(b < 0 && a.rem_euclid(b) != 0)),
-            Routine::Modulo if b > 0 => Some(a.rem_euclid(b)),
+            Routine::FloorDivide if b != 0 => Some(floor()),
+            Routine::Modulo if b != 0 => Some(a - floor() * b),
             _ => None,
         };
         if let Some(number) = folded {

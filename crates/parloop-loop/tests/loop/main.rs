@@ -9,6 +9,7 @@ mod checks;
 mod compiles;
 mod computes;
 mod create;
+mod create_errors;
 mod data;
 mod dependencies;
 mod environment;
