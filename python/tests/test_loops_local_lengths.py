@@ -118,3 +118,15 @@ def test_checked_mode_tells_work_items_apart():
     a = np.zeros(12)
     knl("cpu:2", a=a, p=p)
     np.testing.assert_array_equal(a[p], np.add.outer(np.arange(3), np.arange(4)))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16])
+@pytest.mark.parametrize("tags", [None, "j:l.0", "j:g.0"])
+@pytest.mark.parametrize("domain, k, p", [("0<=j<100*k and j<50", 5, 0), ("0<=j<k+p", 100, 100), ("0<=j<p-k+99", 50, 20)])
+def test_bounds_of_narrow_parameters_are_not_cut_off(ctx, dtype, tags, domain, k, p):
+    args = [lp.GlobalArg("out", np.float64, shape="200"), lp.ValueArg("k,p", dtype), ...]
+    knl = lp.make_kernel(f"{{[j]: {domain}}}", "out[j] = j + 1", args, assumptions="0<=k<=100 and 0<=p<=100")
+    out = np.zeros(200)
+    (lp.tag_inames(knl, tags) if tags else knl)(ctx, out=out, k=k, p=p)
+    end = {"0<=j<100*k and j<50": min(100 * k, 50), "0<=j<k+p": k + p, "0<=j<p-k+99": p - k + 99}[domain]
+    np.testing.assert_array_equal(out, np.where(np.arange(200) < end, np.arange(200) + 1, 0))

@@ -95,14 +95,21 @@ impl Scope<'_> {
 
     /// The value of an index or a size.
     pub(super) fn index(&mut self, expr: &Expr) -> Result<Value, LowerError> {
-        if self.kernel.index_type.size() == 8 {
+        if self.kernel.index_type.size() == 8 || self.has_narrow_numbers(expr) {
             return self.wide_index(expr);
         }
         let value = self.expr(expr)?;
         Ok(if value.weak { value.to(&Type::Scalar(self.kernel.index_type)) } else { value.settle() })
     }
 
-    /// The value of an index or a size where indices are 64 bits wide: so is each step on the way, whatever the types of numbers in it.
+    /// Whether integers in an expression are narrower than indices: in their own type, `100*k` would be cut off.
+    fn has_narrow_numbers(&self, expr: &Expr) -> bool {
+        let width = self.kernel.index_type.size();
+        let is_narrow = |ty: &Type| ty.scalar().is_some_and(|dtype| dtype.is_integer() && dtype.size() < width);
+        expr.variables().iter().any(|name| self.numbers.get(name).is_some_and(is_narrow))
+    }
+
+    /// The value of an index or a size whose numbers may be narrower than indices: each step on the way is as wide as an index.
     fn wide_index(&mut self, expr: &Expr) -> Result<Value, LowerError> {
         let both = |scope: &mut Self, left: &Expr, right: &Expr| {
             let (left, right) = (scope.wide_index(left)?, scope.wide_index(right)?);
@@ -141,7 +148,8 @@ impl Scope<'_> {
             }
             _ => {
                 let value = self.expr(expr)?;
-                let is_narrow = value.dtype().is_some_and(|dtype| dtype.size() < 8 && (dtype.is_integer() || dtype == DType::Bool));
+                let width = self.kernel.index_type.size();
+                let is_narrow = value.dtype().is_some_and(|dtype| dtype.size() < width && (dtype.is_integer() || dtype == DType::Bool));
                 Ok(if value.weak || is_narrow { value.to(&Type::Scalar(self.kernel.index_type)) } else { value.settle() })
             }
         }

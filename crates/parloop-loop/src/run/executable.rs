@@ -372,7 +372,8 @@ impl Executable {
         if !launch.kernel.is_cpu() {
             let mut block = [1; 3];
             for (axis, formula) in launch.group_size.iter().enumerate() {
-                block[axis] = u32::try_from(self.size(formula, values)?).map_err(|_| self.overflow("the size of work-groups"))?;
+                // What is larger than any device allows is refused with the device's own limit.
+                block[axis] = u32::try_from(self.size(formula, values)?).unwrap_or(u32::MAX);
             }
             return Ok(Items::Blocks { grid, block });
         }
