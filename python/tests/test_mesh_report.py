@@ -36,18 +36,18 @@ def test_a_report_shows_the_plan_and_its_alternatives():
     before = loop.report()
     assert before.runs == 0 and before.seconds is None and "not timed yet" in str(before)
     runs = 0
-    while not all(way.seconds for way in loop.report().ways if way.state != "not tried") or runs < 3:
+    while not all(plan.seconds for plan in loop.report().plans if plan.state != "not tried") or runs < 3:
         loop()
         runs += 1
         assert runs < 100000
     report = loop.report()
     assert report.runs == runs and report.seconds > 0
     assert report.bandwidth_share is None or 0 < report.bandwidth_share <= 1
-    assert report.plan.startswith("owner") and len(report.ways) > 1
-    assert {way.state for way in report.ways} <= {"chosen", "best so far", "slower", "not tried"}
+    assert report.plan.startswith("owner") and len(report.plans) > 1
+    assert {plan.state for plan in report.plans} <= {"chosen", "best so far", "slower", "not tried"}
     text = str(report)
     assert text.startswith(f"loop report_me over edges (100000 elements) on cpu:2: {runs} runs")
-    assert all(way.plan in text for way in report.ways)
+    assert all(plan.plan in text for plan in report.plans)
     assert report._repr_html_().startswith("<pre>loop report_me")
     np.testing.assert_array_equal(y.data_ro, np.full(100000, 2.0 * runs))
 
@@ -75,7 +75,7 @@ def test_a_plan_that_was_asked_for_has_no_alternatives():
     y = op2.Dat(nodes)
     loop = op2.ParLoop(op2.Kernel("void one(double *y) { y[0] += 1; }", "one"), edges, y(op2.INC, ends), plan="colour", lanes=False, context="cpu:2")
     loop()
-    assert [way[:2] for way in loop.report().ways] == [("colour", "chosen")]
+    assert [plan[:2] for plan in loop.report().plans] == [("colour", "chosen")]
 
 
 def test_code_is_one_text():

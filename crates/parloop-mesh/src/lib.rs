@@ -66,7 +66,7 @@ pub use parloop_kernel::Language;
 pub use parloop_mpi::{Comm, MpiError};
 pub use run::options::{Lanes, LoopOptions, PlanChoice};
 pub use run::par_loop::{ParLoop, par_loop};
-pub use run::report::{LoopReport, WayReport, WayState};
+pub use run::report::{LoopReport, PlanReport, PlanState};
 pub use sizes::Sizes;
 pub use solve::{Method, MixedSystem, Preconditioner, Solution, SolveOptions, solve, solve_mixed};
 pub use storage::{HostNumbers, Lent, Storage};

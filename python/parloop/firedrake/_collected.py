@@ -30,7 +30,7 @@ class Over:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Touched:
+class _TouchedEntries:
     """The entries that the elements touch, as compressed rows of single numbers."""
 
     sparsity: Any
@@ -44,7 +44,7 @@ class _Touched:
     index: Any
 
 
-_known: ByIdentity[dict[Any, _Touched]] = ByIdentity()
+_known: ByIdentity[dict[Any, _TouchedEntries]] = ByIdentity()
 
 
 @dataclasses.dataclass
@@ -54,7 +54,7 @@ class Collected:
     mat: Any
     handle: Any
     access: str
-    touched: _Touched
+    touched: _TouchedEntries
 
     def is_there(self) -> bool:
         """Whether PETSc still has the matrix."""
@@ -87,7 +87,7 @@ def collect(mat: Any, access: str, over: Over, maps: tuple[Any, Any], dims: tupl
     return Collected(mesh.Mat(touched.sparsity, scalar, name="collected"), mat.handle, access, touched)
 
 
-def _touched(over: Over, maps: tuple[Any, Any], dims: tuple[int, int], scalar: Any) -> _Touched:
+def _touched(over: Over, maps: tuple[Any, Any], dims: tuple[int, int], scalar: Any) -> _TouchedEntries:
     dsets = tuple(map_.toset**dim for map_, dim in zip(maps, dims, strict=True))
     region = getattr(mesh, over.region)
     sparsity = mesh.Sparsity(dsets, (*maps, (region,)) if over.region != "ALL" else maps)
@@ -111,7 +111,7 @@ def _every(mat: Any) -> tuple[Any, Any]:
     return np.arange(rows, dtype=np.int32), np.arange(columns, dtype=np.int32)
 
 
-def _as_single_numbers(sparsity: Any, known_by: tuple[Any, ...], blocks: Any, places: tuple[Any, Any], dims: tuple[int, int]) -> _Touched:
+def _as_single_numbers(sparsity: Any, known_by: tuple[Any, ...], blocks: Any, places: tuple[Any, Any], dims: tuple[int, int]) -> _TouchedEntries:
     """Rows of single numbers of the blocks that were touched, which are at these rows and columns of blocks, in order of rows."""
     (height, width), (row, column) = dims, places
     number = petsc().IntType
@@ -128,4 +128,4 @@ def _as_single_numbers(sparsity: Any, known_by: tuple[Any, ...], blocks: Any, pl
     columns[at] = np.broadcast_to((column * width)[:, None, None] + across, at.shape)
     starts = np.concatenate([[0], np.cumsum(np.repeat(per_row * width, height))]).astype(number)
     single_rows = (rows[:, None] * height + np.arange(height)).reshape(-1).astype(number)
-    return _Touched(sparsity, known_by, starts, columns, single_rows, index)
+    return _TouchedEntries(sparsity, known_by, starts, columns, single_rows, index)

@@ -13,7 +13,7 @@ from typing import Any
 from .._parloop import Context, MeshError, ParloopError
 from ..captured import Writer
 from ._left import LeftToPyOP2
-from ._loops import Given, Prepared, prepare
+from ._loops import LoopArguments, Prepared, prepare
 from ._report import Report
 from ._weak import ByIdentity
 
@@ -25,11 +25,11 @@ _PARTICULAR = re.compile(r"`[^`]*`|\b\d+\b")
 class _Ready:
     """What is known about a part of a loop with its arguments: a loop of ours, or why there is none; None for a part without elements."""
 
-    given: Given
+    arguments: LoopArguments
     found: Prepared | str | None
 
     def is_valid(self, loop: Any) -> bool:
-        return self.given.is_same(loop) and (not isinstance(self.found, Prepared) or self.found.is_valid())
+        return self.arguments.is_same(loop) and (not isinstance(self.found, Prepared) or self.found.is_valid())
 
 
 class Hook:
@@ -82,7 +82,7 @@ class Hook:
         key = part is loop.iterset.core_part, int(part.offset), int(part.size)
         ready = parts.get(key)
         if ready is None or not ready.is_valid(loop):
-            ready = parts[key] = _Ready(Given(loop), self._agreed(loop, self._made(loop, part)))
+            ready = parts[key] = _Ready(LoopArguments(loop), self._agreed(loop, self._made(loop, part)))
         return ready.found
 
     @staticmethod

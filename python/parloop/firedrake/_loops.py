@@ -21,7 +21,7 @@ from ._matrices import Adopted, adopt
 Step = Callable[[], None]
 
 
-class Given:
+class LoopArguments:
     """The arguments that a loop of PyOP2's had: its data, and rows and columns that matrices do not get. It keeps no data."""
 
     def __init__(self, loop: Any) -> None:

@@ -14,7 +14,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 CellArrays = dict[str, list[npt.NDArray[Any]]]
 
 
-class Kept(NamedTuple):
+class FieldSupport(NamedTuple):
     """The fields that a format keeps."""
 
     places: tuple[str, ...] = ("points", "cells")
@@ -27,10 +27,11 @@ class Kept(NamedTuple):
 
 
 #: Formats by meshio's names; others keep no fields.
-KEPT = {
-    "vtk": Kept(), "vtu": Kept(), "med": Kept(), "tecplot": Kept(), "hmf": Kept(shaped=True), "xdmf": Kept(components=(1, 2, 3, 6, 9), shaped=True),
-    "avsucd": Kept(largest=10**14), "gmsh22": Kept(("points",), (1, 3, 9), 2**53), "h5m": Kept(("points",)), "ply": Kept(("points",), (1,)),
-    "exodus": Kept(("points",), (1,)),
+FIELD_SUPPORT = {
+    "vtk": FieldSupport(), "vtu": FieldSupport(), "med": FieldSupport(), "tecplot": FieldSupport(),
+    "hmf": FieldSupport(shaped=True), "xdmf": FieldSupport(components=(1, 2, 3, 6, 9), shaped=True),
+    "avsucd": FieldSupport(largest=10**14), "gmsh22": FieldSupport(("points",), (1, 3, 9), 2**53),
+    "h5m": FieldSupport(("points",)), "ply": FieldSupport(("points",), (1,)), "exodus": FieldSupport(("points",), (1,)),
 }  # fmt: skip
 
 
@@ -48,20 +49,20 @@ def checked_fields(file: str, file_format: str | None, on_points: Arrays, on_cel
     """The fields as the format wants them, or an error that names one that it does not keep."""
     if file_format is None:
         return on_points, on_cells
-    kept, ending = KEPT.get(file_format, Kept(())), os.path.splitext(file)[1].lower()
+    support, ending = FIELD_SUPPORT.get(file_format, FieldSupport(())), os.path.splitext(file)[1].lower()
     what = "a Gmsh file" if file_format == "gmsh22" else f"{'an' if file_format == 'xdmf' else 'a'} {ending} file"
 
     def checked(name: str, place: str, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        if place not in kept.places:
+        if place not in support.places:
             raise DataValueError(f"field `{name}` is on {place}, which {what} does not support; write a .vtu or .xdmf file")
-        if not kept.shaped or values.ndim < 3:
+        if not support.shaped or values.ndim < 3:
             values = values.reshape(len(values), -1) if values.ndim > 2 and values.size else values
             count = int(np.prod(values.shape[1:]))
-            if kept.components and count not in kept.components:
-                counts = " or ".join(filter(None, [", ".join(map(str, kept.components[:-1])), str(kept.components[-1])]))
+            if support.components and count not in support.components:
+                counts = " or ".join(filter(None, [", ".join(map(str, support.components[:-1])), str(support.components[-1])]))
                 raise DataValueError(f"field `{name}` has {count} components, but {what} has fields of {counts}; write a .vtu file")
-        if kept.largest and values.dtype.kind in "iu" and values.size and max(int(values.max()), -int(values.min())) > kept.largest:
-            raise DataValueError(f"field `{name}` has integers beyond {kept.largest}, which {what} does not support; write a .vtu or .xdmf file")
+        if support.largest and values.dtype.kind in "iu" and values.size and max(int(values.max()), -int(values.min())) > support.largest:
+            raise DataValueError(f"field `{name}` has integers beyond {support.largest}, which {what} does not support; write a .vtu or .xdmf file")
         return values
 
     points = {name: checked(name, "points", values) for name, values in on_points.items()}

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 from .. import Context
 from ..loops import limits
 
-__all__ = ["LoopReport", "WayReport"]
+__all__ = ["LoopReport", "PlanReport"]
 
 
-class WayReport(NamedTuple):
-    """A way to run a loop."""
+class PlanReport(NamedTuple):
+    """A plan by which a loop can run."""
 
-    #: The plan, and what else tells it from other ways: `owner`, `owner, lanes`.
+    #: The plan, and what else distinguishes it from others: `owner`, `owner, lanes`.
     plan: str
     #: `chosen`, `best so far`, `slower` or `not tried`.
     state: str
@@ -28,8 +28,8 @@ class LoopReport(NamedTuple):
     set: str
     elements: int
     device: str
-    #: The ways to run it, the most promising first.
-    ways: tuple[WayReport, ...]
+    #: The plans, the most promising first.
+    plans: tuple[PlanReport, ...]
     #: How often loops of this kind ran: the same kernel, set, maps and kinds of arguments.
     runs: int
     #: How long a run takes: the last one on a CPU, elsewhere the shortest of those that were waited for, or the median of trial runs.
@@ -41,8 +41,8 @@ class LoopReport(NamedTuple):
 
     @property
     def plan(self) -> str:
-        """The way that is used."""
-        return next(way.plan for way in self.ways if way.state in ("chosen", "best so far"))
+        """The plan that is used."""
+        return next(plan.plan for plan in self.plans if plan.state in ("chosen", "best so far"))
 
     def _rates(self, seconds: float | None) -> tuple[str, str]:
         if seconds is None:
@@ -61,7 +61,7 @@ class LoopReport(NamedTuple):
             f"loop {self.kernel} over {self.set} ({self.elements} elements) on {self.device}: {self.runs} runs",
             f"  {speed} (at least {self.bytes} bytes)",
         ]
-        rows = [("plan", "time", "rate", "")] + [(way.plan, *self._rates(way.seconds), way.state) for way in self.ways]
+        rows = [("plan", "time", "rate", "")] + [(plan.plan, *self._rates(plan.seconds), plan.state) for plan in self.plans]
         widths = [max(len(row[column]) for row in rows) for column in range(3)]
         for row in rows:
             lines.append("  " + "  ".join([row[0].ljust(widths[0]), row[1].rjust(widths[1]), row[2].rjust(widths[2]), row[3]]).rstrip())
@@ -75,12 +75,12 @@ class LoopReport(NamedTuple):
 
 def made(described: dict[str, Any]) -> LoopReport:
     """The report of what Rust knows about a loop."""
-    ways = tuple(WayReport(*way) for way in described.pop("ways"))
-    timed = [way.seconds for way in ways if way.seconds is not None and way.state in ("chosen", "best so far")]
+    plans = tuple(PlanReport(*plan) for plan in described.pop("plans"))
+    timed = [plan.seconds for plan in plans if plan.seconds is not None and plan.state in ("chosen", "best so far")]
     last: float | None = described.pop("last")
     seconds = last if last is not None else timed[0] if timed else None
     share = None
     if seconds is not None:
         found = described["bytes"] / max(seconds, 1e-9) / limits(Context(described["device"])).bandwidth
         share = found if found <= 1 else None
-    return LoopReport(**described, ways=ways, seconds=seconds, bandwidth_share=share)
+    return LoopReport(**described, plans=plans, seconds=seconds, bandwidth_share=share)

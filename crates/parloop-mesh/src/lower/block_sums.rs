@@ -7,11 +7,11 @@ use parloop_loop::syntax::{AddressSpace, Atomicity, Expr, InameTag, Instruction,
 use parloop_loop::{Affine, Name};
 
 use super::BLOCK;
-use super::keep::written;
 use super::names::{Array, Number};
 use super::piece::{Piece, UNROLLED, affine, bounded, range};
-use super::spot::{entry, known};
+use super::scope::{entry, known};
 use super::stage::{Body, Call, neutral};
+use super::writeback::written;
 use crate::plan::BlockSums;
 use crate::shape::PartShape;
 
@@ -85,25 +85,25 @@ impl Body<'_> {
     /// Leaves what the kernel had for its rows where the block shares it, and adds the sums of the block to the rows.
     pub fn share(&self, index: usize, part: &PartShape) -> Piece {
         let Some(map) = part.map() else { return Piece::default() };
-        let (spot, slots) = (&self.frame.body, self.shape.maps[map].slots);
+        let (scope, slots) = (&self.frame.body, self.shape.maps[map].slots);
         let [zero, number] = ["a", "z"].map(|purpose| Name::from(format!("pl_d{index}{purpose}")));
         let unroll = part.count <= UNROLLED;
         let walk = self.walk(index, part, "s");
         let of_row = if part.first == 0 { walk.number.clone() } else { walk.number.clone() - part.first };
-        let value = Call::real(spot).number(part.param, walk.place.clone());
-        let value = match self.is_kept(spot, index, part, &walk) {
+        let value = Call::real(scope).number(part.param, walk.place.clone());
+        let value = match self.is_kept(scope, index, part, &walk) {
             Some(is_kept) => Expr::choose(is_kept, value, neutral(part.dtype)),
             None => value,
         };
         let place = |entry: Expr, number: Expr| Expr::from(&shared(index)).at([entry * distance(part.count) + number]);
         let here = Expr::var("pl_l") * BlockSums::stride(slots) + walk.slot.clone();
         let leave = Instruction::assign(left(index), place(here, of_row), value)
-            .after([Call::real(spot).id()])
-            .within(spot.inames.iter().chain(&walk.inames).cloned());
+            .after([Call::real(scope).id()])
+            .within(scope.inames.iter().chain(&walk.inames).cloned());
         let nothing = place(Expr::from(BlockSums::none(BLOCK, slots)), Expr::from(&zero));
         let leave_nothing = Instruction::assign(none(index), nothing, neutral(part.dtype))
             .after([] as [Name; 0])
-            .within(spot.inames.iter().cloned().chain([zero.clone()]))
+            .within(scope.inames.iter().cloned().chain([zero.clone()]))
             .when(Some(Expr::var("pl_l").equals(0)));
         let at = if part.first == 0 { Expr::from(&number) } else { Expr::from(&number) + part.first };
         let row = Expr::from(&Array::Table(part.table).name()).at([Expr::from(&of_sum("row", map)), at]);

@@ -7,7 +7,7 @@ use parloop_loop::{Affine, Name, Set};
 use super::level::{self, Columns};
 use super::names::{Array, Number};
 use super::piece::{Piece, affine, bounded, linear, range};
-use super::spot::{Mask, Spot, entry, known, name};
+use super::scope::{Mask, Scope, entry, known, name};
 use super::{Apart, BLOCK, Batches, COLUMN_NUMBERS, EACH, Form, LANES, Machine};
 use crate::shape::Shape;
 
@@ -16,7 +16,7 @@ use crate::shape::Shape;
 pub(super) struct Frame {
     pub piece: Piece,
     /// Where the body stands.
-    pub body: Spot,
+    pub body: Scope,
     /// The inames around what is done once for each group or row.
     pub outer: Vec<Name>,
     /// How elements are run in batches, if they are.
@@ -29,26 +29,26 @@ pub(super) struct Frame {
 #[derive(Debug)]
 pub(super) struct Lanes {
     /// Where a lane is computed, in the loop `pl_v`.
-    pub compute: Spot,
-    pub keep: Keep,
+    pub compute: Scope,
+    pub writeback: Writeback,
     /// How many lanes a batch has at most.
     pub count: usize,
 }
 
 /// How what a batch left is kept.
-pub(super) enum Keep {
+pub(super) enum Writeback {
     /// Lane by lane in one loop, `pl_u`.
-    InOrder(Box<Spot>),
+    InOrder(Box<Scope>),
     /// Number by number, each in a loop over all lanes, which is given: lanes one after another lead to rows one after another, so that
     /// compilers keep them by vectors.
-    BySlots(Box<dyn Fn(&Name) -> Spot>),
+    BySlots(Box<dyn Fn(&Name) -> Scope>),
 }
 
-impl std::fmt::Debug for Keep {
+impl std::fmt::Debug for Writeback {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Keep::InOrder(spot) => f.debug_tuple("InOrder").field(spot).finish(),
-            Keep::BySlots(_) => f.write_str("BySlots"),
+            Writeback::InOrder(scope) => f.debug_tuple("InOrder").field(scope).finish(),
+            Writeback::BySlots(_) => f.write_str("BySlots"),
         }
     }
 }
@@ -62,7 +62,7 @@ pub(super) struct Target {
     pub slot: Expr,
 }
 
-/// The frame of a form. `lane_writes`: the instructions that keep what batches leave.
+/// The frame of a form. `lane_writes`: the instructions that write what batches leave.
 pub(super) fn frame(shape: &Shape, form: &Form, machine: Machine, lane_writes: &[Name]) -> Frame {
     match (form, machine) {
         (Form::Elements { visits, apart, batches }, Machine::Threads) => {
@@ -129,12 +129,12 @@ impl Groups<'_> {
     }
 
     /// The element at a place, and its mask; `lane` tells several of them apart.
-    fn visit(&self, lane: &str, place: Expr, inames: &[Name], after: &[Name]) -> (Piece, Spot) {
+    fn visit(&self, lane: &str, place: Expr, inames: &[Name], after: &[Name]) -> (Piece, Scope) {
         let (element, word) = (format!("pl_e{lane}"), format!("pl_m{lane}"));
         let found = if self.listed { entry(Array::List, place.clone()) } else { place.clone() };
         let around = |instruction: Instruction| instruction.after(after.to_vec()).within(inames.to_vec());
         let mut piece = Piece::default().then(around(known(&element, self.shape.index, found)));
-        let mut spot = Spot {
+        let mut scope = Scope {
             inames: inames.to_vec(),
             ready: vec![name(&element)],
             element: Expr::var(element.as_str()),
@@ -147,12 +147,12 @@ impl Groups<'_> {
             let one = words == 1;
             if one {
                 piece = piece.then(around(known(&word, DType::U32, entry(Array::Masks, place.clone()))));
-                spot.ready.push(name(&word));
+                scope.ready.push(name(&word));
             }
-            spot.mask = Some(Mask { word: one.then(|| Expr::var(word.as_str())), place, words });
+            scope.mask = Some(Mask { word: one.then(|| Expr::var(word.as_str())), place, words });
         }
-        let (level, spot) = level::found(self.shape, lane, spot);
-        (piece.and(level), spot)
+        let (level, scope) = level::found(self.shape, lane, scope);
+        (piece.and(level), scope)
     }
 
     /// Groups whose elements are run in batches, and those that are left one by one, after `lane_writes`.
@@ -179,15 +179,15 @@ impl Groups<'_> {
             found = found.then(known(&place, index, value).after(["pl_batches", "pl_lo"]).within(inames.clone()));
             // Lanes are computed whole, and kept where their masks say.
             let groups = Groups { masked: self.masked && lane == "u", ..*self };
-            let (visit, spot) = groups.visit(lane, Expr::var(place.as_str()), &inames, &[name(&place)]);
-            (found.and(visit), spot)
+            let (visit, scope) = groups.visit(lane, Expr::var(place.as_str()), &inames, &[name(&place)]);
+            (found.and(visit), scope)
         });
         // The elements that are left come last, as they do in order.
         let after: Vec<Name> = names(["pl_mid", "pl_hi"]).into_iter().chain(lane_writes.iter().cloned()).collect();
         let (visit, body) = self.visit("", Expr::from(&last), &[group.clone(), last.clone()], &after);
-        let [(first, compute), (second, keep)] = lanes;
+        let [(first, compute), (second, scope)] = lanes;
         let piece = piece.and(visit).and(first).and(second);
-        let lanes = Lanes { compute, keep: Keep::InOrder(Box::new(keep)), count: LANES };
+        let lanes = Lanes { compute, writeback: Writeback::InOrder(Box::new(scope)), count: LANES };
         Frame { piece, body, outer: vec![group], lanes: Some(lanes), target: None }
     }
 
@@ -217,17 +217,17 @@ impl Groups<'_> {
         let (found, compute) = columns.visit("v", place(&lane), &lane, &known_batch);
         piece = piece.and(found);
         // What the last of several visits leaves depends on their order.
-        let keep = match self.shape.parts.iter().any(|part| part.can_meet() && !part.access.is_reduction()) {
+        let writeback = match self.shape.parts.iter().any(|part| part.can_meet() && !part.access.is_reduction()) {
             true => {
                 let lane = name("pl_u");
                 piece.domains.push(range(&lane, Affine::constant(0), Affine::name("pl_size")));
-                let (found, keep) = columns.visit("u", place(&lane), &lane, &known_batch);
+                let (found, scope) = columns.visit("u", place(&lane), &lane, &known_batch);
                 piece = piece.and(found);
-                Keep::InOrder(Box::new(keep))
+                Writeback::InOrder(Box::new(scope))
             }
-            false => Keep::BySlots(Box::new(move |lane: &Name| columns.bare_visit(place(lane), lane, &known_batch))),
+            false => Writeback::BySlots(Box::new(move |lane: &Name| columns.bare_visit(place(lane), lane, &known_batch))),
         };
-        let lanes = Lanes { compute, keep, count: most };
+        let lanes = Lanes { compute, writeback, count: most };
         Frame { piece, body, outer: names(["pl_g"]), lanes: Some(lanes), target: None }
     }
 }
@@ -284,7 +284,7 @@ fn several_each(shape: &Shape, listed: bool) -> Frame {
 }
 
 /// What both have in common: the element at a place of the launch.
-fn on_items(shape: &Shape, listed: bool, place: Expr, inames: &[Name]) -> (Piece, Spot) {
+fn on_items(shape: &Shape, listed: bool, place: Expr, inames: &[Name]) -> (Piece, Scope) {
     let place = Expr::from(&Number::Begin.name()) + place;
     let element = if listed { entry(Array::List, place.clone()) } else { place.clone() };
     let mut piece = on_blocks();
@@ -295,9 +295,9 @@ fn on_items(shape: &Shape, listed: bool, place: Expr, inames: &[Name]) -> (Piece
         piece = piece.take(Array::List, DType::I32, None);
     }
     let piece = piece.then(known("pl_e", shape.index, element).after(NONE).within(inames.to_vec()));
-    let spot = Spot { inames: inames.to_vec(), ready: names(["pl_e"]), element: Expr::var("pl_e"), place, mask: None, level: None };
-    let (level, spot) = level::found(shape, "", spot);
-    (piece.and(level), spot)
+    let scope = Scope { inames: inames.to_vec(), ready: names(["pl_e"]), element: Expr::var("pl_e"), place, mask: None, level: None };
+    let (level, scope) = level::found(shape, "", scope);
+    (piece.and(level), scope)
 }
 
 /// Blocks of work items.
@@ -330,7 +330,7 @@ fn targets(shape: &Shape, maps: &[usize], listed: bool) -> Frame {
         .then(of_entry(known("pl_e", index, Expr::var("pl_n").floor_divide(slots)), &["pl_n"]))
         .then(of_entry(known("pl_s", index, Expr::var("pl_n") % slots), &["pl_n"]));
     let (element, place) = (Expr::var("pl_e"), Expr::var("pl_e"));
-    let (level, body) = level::found(shape, "", Spot { inames, ready: names(["pl_e", "pl_s"]), element, place, mask: None, level: None });
+    let (level, body) = level::found(shape, "", Scope { inames, ready: names(["pl_e", "pl_s"]), element, place, mask: None, level: None });
     let target = Target { row: Expr::var("pl_r"), ready: name("pl_r"), slot: Expr::var("pl_s") };
     Frame { piece: piece.and(level), body, outer, lanes: None, target: Some(target) }
 }

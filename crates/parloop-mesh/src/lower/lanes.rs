@@ -6,12 +6,12 @@ use parloop_kernel::LaneParam;
 use parloop_loop::syntax::{CallInstruction, Expr, InameTag, Instruction, InstructionKind, SyncScope};
 use parloop_loop::{Affine, Name};
 
-use super::frame::{Keep, Lanes};
-use super::keep::{and, combined, sum_of};
+use super::frame::{Lanes, Writeback};
 use super::names::Array;
 use super::piece::{Piece, range};
-use super::spot::Spot;
+use super::scope::Scope;
 use super::stage::{Body, Call, Walk};
+use super::writeback::{and, combined, sum_of};
 use crate::access::Access;
 use crate::kernel::CALLABLE_IN_LANES;
 use crate::shape::{PartShape, Reach, Shape};
@@ -27,7 +27,7 @@ pub(super) fn lane_tags(shape: &Shape) -> Option<(Name, InameTag)> {
     (numbers <= GATHERED).then(|| ("pl_v".into(), InameTag::Unroll))
 }
 
-/// The instructions that keep what batches leave.
+/// The instructions that write what batches leave.
 pub(super) fn lane_writes(shape: &Shape) -> Vec<Name> {
     let written = shape.parts.iter().enumerate().filter(|(_, part)| part.access.writes());
     written.map(|(index, _)| kept(index)).collect()
@@ -53,7 +53,7 @@ fn fetched_lanes(index: usize) -> Name {
 }
 
 /// The loops around a batch.
-fn around(compute: &Spot) -> Vec<Name> {
+fn around(compute: &Scope) -> Vec<Name> {
     compute.inames.iter().filter(|iname| iname.as_str() != "pl_v").cloned().collect()
 }
 
@@ -90,12 +90,12 @@ impl Body<'_> {
                 .after(staged().map(|(index, _)| fetched_lanes(index)))
                 .within(around(&lanes.compute)),
         );
-        let kept = parts().filter(|(_, part)| part.access.writes()).map(|(index, part)| self.keep_lanes(index, part, &lanes.keep));
+        let kept = parts().filter(|(_, part)| part.access.writes()).map(|(index, part)| self.write_lanes(index, part, &lanes.writeback));
         Piece::all(arrays.chain(fetched)).and(call).and(Piece::all(kept))
     }
 
     /// Fills what a part has of the array of the batch.
-    fn fetch_lanes(&self, index: usize, part: &PartShape, compute: &Spot) -> Piece {
+    fn fetch_lanes(&self, index: usize, part: &PartShape, compute: &Scope) -> Piece {
         let walk = self.walk(index, part, "l");
         let array = Expr::from(&batch(part.param));
         let (there, after, inames) = match self.shape.lane_param(part.param) {
@@ -132,7 +132,7 @@ impl Body<'_> {
         let arrays =
             params.map(|(number, param)| Piece::default().private(&batch(number), self.shape.dtype(number), &[param.size, lanes.count]));
         let written = self.shape.parts.iter().enumerate().filter(|(_, part)| part.access.writes());
-        let kept = written.map(|(index, part)| self.hold(index, part, &lanes.compute).and(self.keep_lanes(index, part, &lanes.keep)));
+        let kept = written.map(|(index, part)| self.hold(index, part, &lanes.compute).and(self.write_lanes(index, part, &lanes.writeback)));
         self.stage(Call::lane(&lanes.compute)).and(Piece::all(arrays.chain(kept)))
     }
 
@@ -142,7 +142,7 @@ impl Body<'_> {
     }
 
     /// Puts what the kernel left in a lane into the array of the batch.
-    fn hold(&self, index: usize, part: &PartShape, compute: &Spot) -> Piece {
+    fn hold(&self, index: usize, part: &PartShape, compute: &Scope) -> Piece {
         let walk = self.walk(index, part, "h");
         let call = Call::lane(compute);
         let instruction =
@@ -153,12 +153,12 @@ impl Body<'_> {
     }
 
     /// Keeps what the batch has of a part.
-    fn keep_lanes(&self, index: usize, part: &PartShape, keep: &Keep) -> Piece {
-        match keep {
-            Keep::InOrder(spot) => self.keep_in(index, part, spot, &"pl_u".into()).0,
-            Keep::BySlots(spot) => {
+    fn write_lanes(&self, index: usize, part: &PartShape, writeback: &Writeback) -> Piece {
+        match writeback {
+            Writeback::InOrder(scope) => self.write_in(index, part, scope, &"pl_u".into()).0,
+            Writeback::BySlots(scope) => {
                 let lane = Name::from(format!("pl_u{index}"));
-                let (mut piece, inames) = self.keep_in(index, part, &spot(&lane), &lane);
+                let (mut piece, inames) = self.write_in(index, part, &scope(&lane), &lane);
                 piece.domains.push(range(&lane, Affine::constant(0), Affine::name("pl_size")));
                 piece.priorities.push(inames.into_iter().chain([lane]).collect());
                 piece
@@ -167,19 +167,19 @@ impl Body<'_> {
     }
 
     /// Keeps what the batch has of a part in a loop over lanes, and the loops over its numbers.
-    fn keep_in(&self, index: usize, part: &PartShape, keep: &Spot, lane: &Name) -> (Piece, Vec<Name>) {
+    fn write_in(&self, index: usize, part: &PartShape, scope: &Scope, lane: &Name) -> (Piece, Vec<Name>) {
         let walk = self.walk(index, part, "y");
         let (there, before): (Expr, Vec<Name>) = match part.is_reduced() {
             true => (Expr::from(&sum_of(index)).at([walk.number.clone()]), vec![sum_of(index)]),
-            false => (self.public(keep, part, &walk), self.earlier(index, |other| other.overlaps(part)).map(kept).collect()),
+            false => (self.public(scope, part, &walk), self.earlier(index, |other| other.overlaps(part)).map(kept).collect()),
         };
         let value = combined(part.access, there.clone(), self.held(part.param, &walk, lane));
-        let left = if self.in_vectors { Call::lane(keep).id() } else { held(index) };
+        let left = if self.in_vectors { Call::lane(scope).id() } else { held(index) };
         let instruction = Instruction::assign(kept(index), there, value)
-            .after([left].into_iter().chain(keep.ready.iter().cloned()).chain(before))
-            .within(keep.inames.iter().chain(&walk.inames).cloned())
+            .after([left].into_iter().chain(scope.ready.iter().cloned()).chain(before))
+            .within(scope.inames.iter().chain(&walk.inames).cloned())
             .without_barriers("pl_*", SyncScope::Global)
-            .when(and(self.leads_somewhere(keep, index, part, &walk), self.is_own(keep, part, &walk)));
+            .when(and(self.leads_somewhere(scope, index, part, &walk), self.is_own(scope, part, &walk)));
         (walk.loops.then_planned(instruction), walk.inames)
     }
 }

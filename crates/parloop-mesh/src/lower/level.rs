@@ -6,7 +6,7 @@ use parloop_loop::{Affine, Name};
 
 use super::names::{Array, Number, Tall};
 use super::piece::{Piece, UNROLLED, range};
-use super::spot::{Level, Spot, entry, entry_of_column, known, name};
+use super::scope::{Level, Scope, entry, entry_of_column, known, name};
 use crate::shape::{LayerShape, MapShape, Shape};
 
 /// What a loop kernel takes to find columns and layers.
@@ -27,13 +27,13 @@ pub(super) fn data(shape: &Shape) -> Piece {
 }
 
 /// Finds the column and the layer of a visit from its number. `lane` tells several visits apart.
-pub(super) fn found(shape: &Shape, lane: &str, spot: Spot) -> (Piece, Spot) {
-    let Some(layers) = shape.layers else { return (Piece::default(), spot) };
+pub(super) fn found(shape: &Shape, lane: &str, scope: Scope) -> (Piece, Scope) {
+    let Some(layers) = shape.layers else { return (Piece::default(), scope) };
     let [column, layer, number, each] = ["column", "layer", "number", "each"].map(|what| name(&format!("pl_{what}{lane}")));
     let at = |instruction: Instruction, after: &[&Name]| {
-        instruction.after(spot.ready.iter().chain(after.iter().copied()).cloned()).within(spot.inames.clone())
+        instruction.after(scope.ready.iter().chain(after.iter().copied()).cloned()).within(scope.inames.clone())
     };
-    let (here, index) = (spot.element.clone(), shape.index);
+    let (here, index) = (scope.element.clone(), shape.index);
     let piece = match layers.varied {
         true => {
             let shift = entry_of_column(Expr::from(&column), Tall::Shift);
@@ -52,9 +52,9 @@ pub(super) fn found(shape: &Shape, lane: &str, spot: Spot) -> (Piece, Spot) {
                 .then(at(known(layer.as_str(), index, Expr::from(&Number::Bottom.name()) + above), &[&column]))
         }
     };
-    let ready = spot.ready.iter().cloned().chain([column.clone(), layer.clone()]).collect();
+    let ready = scope.ready.iter().cloned().chain([column.clone(), layer.clone()]).collect();
     let level = Level::new(layers, Expr::from(&column), Expr::from(&layer), false);
-    (piece, Spot { ready, level: Some(level), ..spot })
+    (piece, Scope { ready, level: Some(level), ..scope })
 }
 
 /// Columns from that of one visit to that of another, where all columns are alike: maps are read once for each column.
@@ -101,17 +101,17 @@ impl Columns {
     }
 
     /// The visits of a column one by one, from that of number `from`. Nothing is done before `after`.
-    pub fn each(&self, from: &str, after: &[Name]) -> (Piece, Spot) {
+    pub fn each(&self, from: &str, after: &[Name]) -> (Piece, Scope) {
         let place = name("pl_above");
         let mut piece = Piece::default();
         piece.domains.push(range(&place, Affine::name(from), Affine::name("pl_high")));
         let after: Vec<Name> = ["pl_low", from, "pl_high"].into_iter().map(Name::from).chain(after.iter().cloned()).collect();
-        let (found, spot) = self.visit("", Expr::from(&place), &place, &after);
-        (piece.and(found), spot)
+        let (found, scope) = self.visit("", Expr::from(&place), &place, &after);
+        (piece.and(found), scope)
     }
 
     /// The visit at a place of a column; `lane` tells several of them apart, and `iname` is the loop over them, in that of `self`.
-    pub fn visit(&self, lane: &str, place: Expr, iname: &Name, after: &[Name]) -> (Piece, Spot) {
+    pub fn visit(&self, lane: &str, place: Expr, iname: &Name, after: &[Name]) -> (Piece, Scope) {
         let inames: Vec<Name> = self.inames.iter().cloned().chain([iname.clone()]).collect();
         let [element, layer] = ["e", "layer"].map(|what| name(&format!("pl_{what}{lane}")));
         let of_visit = |instruction: Instruction| instruction.after(after.to_vec()).within(inames.clone());
@@ -121,19 +121,19 @@ impl Columns {
             Expr::from(&Number::Bottom.name()) + place,
         )));
         let ready = [element.clone(), layer.clone()].into_iter().chain(self.ready.iter().cloned()).collect();
-        (piece, self.spot(inames, ready, Expr::from(&element), Expr::from(&layer)))
+        (piece, self.scope(inames, ready, Expr::from(&element), Expr::from(&layer)))
     }
 
     /// The same with nothing that is known in the loop over visits, so that other loops can be around it.
-    pub fn bare_visit(&self, place: Expr, iname: &Name, after: &[Name]) -> Spot {
+    pub fn bare_visit(&self, place: Expr, iname: &Name, after: &[Name]) -> Scope {
         let inames = self.inames.iter().cloned().chain([iname.clone()]).collect();
         let ready = after.iter().chain(&self.ready).cloned().collect();
-        self.spot(inames, ready, before() + place.clone(), Expr::from(&Number::Bottom.name()) + place)
+        self.scope(inames, ready, before() + place.clone(), Expr::from(&Number::Bottom.name()) + place)
     }
 
-    fn spot(&self, inames: Vec<Name>, ready: Vec<Name>, element: Expr, layer: Expr) -> Spot {
+    fn scope(&self, inames: Vec<Name>, ready: Vec<Name>, element: Expr, layer: Expr) -> Scope {
         let level = Level::new(self.layers, Expr::var("pl_column"), layer, true);
-        Spot { inames, ready, place: element.clone(), element, mask: None, level: Some(level) }
+        Scope { inames, ready, place: element.clone(), element, mask: None, level: Some(level) }
     }
 }
 

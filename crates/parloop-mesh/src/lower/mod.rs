@@ -3,7 +3,6 @@
 
 mod block_sums;
 mod frame;
-mod keep;
 mod lanes;
 mod level;
 mod names;
@@ -12,8 +11,9 @@ mod piece;
 mod product;
 mod reduce;
 mod rows;
-mod spot;
+mod scope;
 mod stage;
+mod writeback;
 
 use std::sync::Arc;
 
@@ -213,7 +213,7 @@ fn body(body: &Body<'_>) -> Piece {
         piece = piece.and(body.in_lanes(lanes));
     }
     if matches!(form, Form::Elements { apart: Apart::Last, .. }) {
-        piece = piece.and(keep::last_writers(shape));
+        piece = piece.and(writeback::last_writers(shape));
     }
     if form.shares() {
         piece = piece.and(Piece::all(shape.meeting_maps().into_iter().map(|map| body.find_sums(map))));
@@ -222,7 +222,7 @@ fn body(body: &Body<'_>) -> Piece {
         if stage::must_be_written(part) && body.is_tried() {
             piece = piece.and(body.look(index, part));
         }
-        piece = piece.and(body.keep(index, part));
+        piece = piece.and(body.write_back(index, part));
     }
     piece
 }

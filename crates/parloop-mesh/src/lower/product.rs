@@ -8,7 +8,7 @@ use parloop_loop::{Affine, Name};
 
 use super::names::{Array, Number};
 use super::piece::{Lowered, Piece, affine, bounded, linear, range, tagged};
-use super::spot::known;
+use super::scope::known;
 use super::{BLOCK, Machine};
 use crate::storage::Layout;
 

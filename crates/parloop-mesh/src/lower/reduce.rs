@@ -6,9 +6,9 @@ use parloop_loop::syntax::{Expr, InameTag, Instruction, KernelOptions};
 use parloop_loop::{Affine, Name};
 
 use super::Machine;
-use super::keep::{combined, operation};
 use super::names::{Array, Number};
 use super::piece::{Lowered, Piece, affine, bounded, linear, range, tagged};
+use super::writeback::{combined, operation};
 use crate::shape::PartShape;
 
 /// Work items that combine on a GPU.

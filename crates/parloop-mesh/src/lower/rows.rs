@@ -9,7 +9,7 @@ use super::BLOCK;
 use super::frame::{block, on_blocks};
 use super::names::{Array, Number};
 use super::piece::{Lowered, Piece, linear, tagged};
-use super::spot::{entry, known, name};
+use super::scope::{entry, known, name};
 use crate::storage::Layout;
 
 /// Which way rows are moved.

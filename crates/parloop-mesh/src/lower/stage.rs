@@ -10,7 +10,7 @@ use super::frame::Frame;
 use super::level;
 use super::names::Array;
 use super::piece::{Piece, UNROLLED, linear};
-use super::spot::Spot;
+use super::scope::Scope;
 use super::{Form, Machine, Visits};
 use crate::access::Access;
 use crate::kernel::CALLABLE;
@@ -34,7 +34,7 @@ pub(super) struct Body<'a> {
 /// itself are named.
 #[derive(Clone, Copy)]
 pub(super) struct Call<'a> {
-    pub spot: &'a Spot,
+    pub scope: &'a Scope,
     names: &'static CallNames,
 }
 
@@ -49,18 +49,18 @@ struct CallNames {
 
 impl<'a> Call<'a> {
     /// The call whose results are kept.
-    pub fn real(spot: &'a Spot) -> Call<'a> {
-        Call { spot, names: &CallNames { private: "pl_t", fetch: "pl_f", purpose: "", id: "pl_call", unwritten: 1 } }
+    pub fn real(scope: &'a Scope) -> Call<'a> {
+        Call { scope, names: &CallNames { private: "pl_t", fetch: "pl_f", purpose: "", id: "pl_call", unwritten: 1 } }
     }
 
     /// A call in front of it, whose results are only compared.
-    pub fn trial(spot: &'a Spot) -> Call<'a> {
-        Call { spot, names: &CallNames { private: "pl_u", fetch: "pl_v", purpose: "v", id: "pl_trial", unwritten: 0 } }
+    pub fn trial(scope: &'a Scope) -> Call<'a> {
+        Call { scope, names: &CallNames { private: "pl_u", fetch: "pl_v", purpose: "v", id: "pl_trial", unwritten: 0 } }
     }
 
     /// The call for one lane.
-    pub fn lane(spot: &'a Spot) -> Call<'a> {
-        Call { spot, names: &CallNames { private: "pl_p", fetch: "pl_q", purpose: "l", id: "pl_lanes", unwritten: 1 } }
+    pub fn lane(scope: &'a Scope) -> Call<'a> {
+        Call { scope, names: &CallNames { private: "pl_p", fetch: "pl_q", purpose: "l", id: "pl_lanes", unwritten: 1 } }
     }
 
     pub fn id(self) -> Name {
@@ -126,36 +126,36 @@ impl Body<'_> {
     }
 
     /// One number of the table, for the element at hand.
-    pub fn public(&self, spot: &Spot, part: &PartShape, walk: &Walk) -> Expr {
+    pub fn public(&self, scope: &Scope, part: &PartShape, walk: &Walk) -> Expr {
         let table = Expr::from(&Array::Table(part.table).name());
         match part.reach {
             Reach::Direct => {
-                let row = spot.level.as_ref().map_or(&spot.element, |level| &level.row);
+                let row = scope.level.as_ref().map_or(&scope.element, |level| &level.row);
                 table.at([row.clone(), walk.number.clone()])
             }
-            Reach::Through(map) => table.at([self.target(spot, map, walk), walk.number.clone()]),
+            Reach::Through(map) => table.at([self.target(scope, map, walk), walk.number.clone()]),
             Reach::Global => table.at([walk.number.clone()]),
         }
     }
 
     /// The row that the slot at hand leads to.
-    pub fn target(&self, spot: &Spot, number: usize, walk: &Walk) -> Expr {
+    pub fn target(&self, scope: &Scope, number: usize, walk: &Walk) -> Expr {
         match self.checked {
             true => Expr::from(&targets_of(number)).at([walk.slot.clone()]),
-            false => self.found_target(spot, number, &walk.slot, (&walk.of_cell, &walk.cell)),
+            false => self.found_target(scope, number, &walk.slot, (&walk.of_cell, &walk.cell)),
         }
     }
 
     /// Finds the rows that all slots lead to, so that checks of what is there need not look for them each time.
     pub fn find_targets(&self) -> Piece {
-        let spot = &self.frame.body;
+        let scope = &self.frame.body;
         let of_map = |(number, map): (usize, &MapShape)| {
             let [slot, cell] = ["s", "c"].map(|what| Name::from(format!("pl_{what}{number}")));
             let place = linear(0, &[(map.arity, &cell), (1, &slot)]);
-            let value = self.found_target(spot, number, &place, (&Expr::from(&slot), &Expr::from(&cell)));
+            let value = self.found_target(scope, number, &place, (&Expr::from(&slot), &Expr::from(&cell)));
             let found = Instruction::assign(targets_of(number), Expr::from(&targets_of(number)).at([place.clone()]), value)
-                .after(spot.ready.clone())
-                .within(spot.inames.iter().cloned().chain([cell.clone(), slot.clone()]));
+                .after(scope.ready.clone())
+                .within(scope.inames.iter().cloned().chain([cell.clone(), slot.clone()]));
             Piece::default()
                 .loop_over(&cell, map.slots / map.arity, false)
                 .loop_over(&slot, map.arity, false)
@@ -166,13 +166,13 @@ impl Body<'_> {
     }
 
     /// The row that a slot of a cell leads to.
-    fn found_target(&self, spot: &Spot, number: usize, slot: &Expr, (of_cell, cell): (&Expr, &Expr)) -> Expr {
+    fn found_target(&self, scope: &Scope, number: usize, slot: &Expr, (of_cell, cell): (&Expr, &Expr)) -> Expr {
         if matches!(self.form, Form::Elements { visits: Visits::ListWithMaps, .. }) {
-            return Expr::from(&Array::Map(number).name()).at([spot.place.clone(), slot.clone()]);
+            return Expr::from(&Array::Map(number).name()).at([scope.place.clone(), slot.clone()]);
         }
         let map = &self.shape.maps[number];
-        let Some(level) = spot.level.as_ref().filter(|_| !map.by_visit) else {
-            return level::fetch(map, number, spot.element.clone(), slot.clone());
+        let Some(level) = scope.level.as_ref().filter(|_| !map.by_visit) else {
+            return level::fetch(map, number, scope.element.clone(), slot.clone());
         };
         let lowest = match level.has_rows && level::has_row(map) {
             true => Expr::from(&level::row_of(number)).at([of_cell.clone()]),
@@ -214,23 +214,23 @@ impl Body<'_> {
         let walk = self.walk(index, part, call.names.purpose);
         let value = match part.access {
             Access::Write if self.is_tried() && part.block.is_none() => call.unwritten().into(),
-            _ => self.fetched(part, call.spot, &walk),
+            _ => self.fetched(part, call.scope, &walk),
         };
-        let inames = call.spot.inames.iter().chain(&walk.inames).cloned();
+        let inames = call.scope.inames.iter().chain(&walk.inames).cloned();
         let fetched = Instruction::assign(call.fetch(index), call.number(part.param, walk.place.clone()), value)
-            .after(call.spot.ready.clone())
+            .after(call.scope.ready.clone())
             .within(inames)
             .without_barriers("pl_*", SyncScope::Global);
         walk.loops.then(fetched)
     }
 
     /// What a kernel finds in an argument: sums start at zero, all else is what is there.
-    pub fn fetched(&self, part: &PartShape, spot: &Spot, walk: &Walk) -> Expr {
+    pub fn fetched(&self, part: &PartShape, scope: &Scope, walk: &Walk) -> Expr {
         match part.access {
             Access::Inc => neutral(part.dtype),
             // Blocks of a matrix may lead nowhere, and are zero at first.
             Access::Write if part.block.is_some() => Expr::int(0),
-            _ => self.public(spot, part, walk),
+            _ => self.public(scope, part, walk),
         }
     }
 
@@ -246,12 +246,12 @@ impl Body<'_> {
             given.push(whole);
         }
         let fetched = self.shape.parts.iter().enumerate().filter(|(_, part)| !self.shape.params[part.param].in_place);
-        let after = call.spot.ready.iter().cloned().chain(fetched.map(|(index, _)| call.fetch(index)));
-        let layer = call.spot.level.as_ref().filter(|_| self.shape.layers.is_some_and(|layers| layers.is_passed));
+        let after = call.scope.ready.iter().cloned().chain(fetched.map(|(index, _)| call.fetch(index)));
+        let layer = call.scope.level.as_ref().filter(|_| self.shape.layers.is_some_and(|layers| layers.is_passed));
         given.extend(layer.map(|level| level.number.clone()));
         let declares = vec![None; results.len()];
         let kind = InstructionKind::Call(CallInstruction { lhs: results, rhs: Expr::call(CALLABLE, given), declares });
-        piece.then(Instruction::bare(call.id(), kind).after(after).within(call.spot.inames.clone()))
+        piece.then(Instruction::bare(call.id(), kind).after(after).within(call.scope.inames.clone()))
     }
 
     /// A whole private array, or a table that is read in place, along the axes that the kernel has for it; its only number where it has none.

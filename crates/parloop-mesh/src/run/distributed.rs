@@ -14,7 +14,7 @@ use parloop_mpi::Comm;
 use smallvec::SmallVec;
 
 use super::combine::combine;
-use super::exchange::{Exchange, Place, Tables, find_ghosts, stale};
+use super::exchange::{Exchange, Location, Tables, find_ghosts, stale};
 use super::staged::Table;
 use crate::Result;
 use crate::access::Access;
@@ -29,7 +29,7 @@ use crate::storage::Storage;
 /// A loop as its processes run it together.
 pub struct Distributed<L> {
     comm: Comm,
-    way: DistributedScheme,
+    scheme: DistributedScheme,
     /// Parts whose ghosts are read, each table once.
     needed: SmallVec<[usize; 4]>,
     /// Parts that are written, each table once.
@@ -104,7 +104,7 @@ impl<L: Stretched> Distributed<L> {
         };
         let through = |access: Access| parts.iter().any(|part| part.map.is_some() && part.access == access);
         let adds_up = parts.iter().any(|part| matches!(part.data, ArgData::Global(_)) && part.access == Access::Inc);
-        let way = if through(Access::Rw) {
+        let scheme = if through(Access::Rw) {
             if through(Access::Write) {
                 return wrong("it has both WRITE and RW arguments through maps; use two loops");
             }
@@ -120,10 +120,10 @@ impl<L: Stretched> Distributed<L> {
             DistributedScheme::Owned
         };
         let reads_ghosts = |part: &Part| {
-            let is_reached = part.map.is_some() || matches!(way, DistributedScheme::Redundant | DistributedScheme::Ordered);
+            let is_reached = part.map.is_some() || matches!(scheme, DistributedScheme::Redundant | DistributedScheme::Ordered);
             let is_read = part.access.reads() && part.access != Access::Inc;
             // In turn, what one process adds to is what the last one left.
-            is_reached && is_read || way == DistributedScheme::InTurn && part.map.is_some()
+            is_reached && is_read || scheme == DistributedScheme::InTurn && part.map.is_some()
         };
         let mut sums = Vec::new();
         for (index, part) in parts.iter().enumerate() {
@@ -133,7 +133,7 @@ impl<L: Stretched> Distributed<L> {
             }
         }
         let mut copies = Vec::new();
-        if way == DistributedScheme::Ordered && adds_up {
+        if scheme == DistributedScheme::Ordered && adds_up {
             for (index, part) in parts.iter().enumerate().filter(|(_, part)| part.access.writes()) {
                 copies.extend(copy_of(part)?.map(|copy| (index, copy)));
             }
@@ -141,7 +141,7 @@ impl<L: Stretched> Distributed<L> {
         let is_extreme = |part: &Part| matches!(part.data, ArgData::Global(_)) && matches!(part.access, Access::Min | Access::Max);
         Ok(Some(Distributed {
             comm: halo.comm().clone(),
-            way,
+            scheme,
             needed: tables(parts, reads_ghosts),
             written: tables(parts, |part| part.access.writes()),
             sums,
@@ -158,7 +158,7 @@ impl<L: Stretched> Distributed<L> {
             let is_lost = matches!(stretch, Stretch::Ghosts | Stretch::Ordered);
             parts[sum.part].data = ArgData::Global(if is_lost { &sum.ghosts } else { &sum.own }.clone());
         }
-        if self.way == DistributedScheme::Ordered && stretch == Stretch::Owned {
+        if self.scheme == DistributedScheme::Ordered && stretch == Stretch::Owned {
             self.copies.iter().for_each(|(part, copy)| parts[*part].data = copy.clone());
         }
         parts
@@ -183,7 +183,7 @@ impl<L: Stretched> Distributed<L> {
         if declared.checked {
             self.check_alike(declared)?;
         }
-        if matches!(self.way, DistributedScheme::Redundant | DistributedScheme::Ordered) {
+        if matches!(self.scheme, DistributedScheme::Redundant | DistributedScheme::Ordered) {
             find_ghosts(declared.iteration.set())?;
         }
         let parts = declared.parts;
@@ -192,13 +192,13 @@ impl<L: Stretched> Distributed<L> {
             sum.own.storage().zero(context)?;
         }
         let run = |stretch: Stretch| self.loops[stretch as usize].get_or_init(|| make(stretch)).run_in_turn(context);
-        match self.way {
-            DistributedScheme::InTurn => self.run_in_turn(parts, Place::of(context), &run)?,
-            way => {
+        match self.scheme {
+            DistributedScheme::InTurn => self.run_in_turn(parts, Location::of(context), &run)?,
+            scheme => {
                 let stale = self.stale(parts)?;
                 let nothing_to_wait_for = stale.is_empty();
-                let exchange = Exchange::start(stale, &self.comm, Place::of(context))?;
-                let rest: &[Stretch] = match way {
+                let exchange = Exchange::start(stale, &self.comm, Location::of(context))?;
+                let rest: &[Stretch] = match scheme {
                     DistributedScheme::Owned if nothing_to_wait_for => &[Stretch::Owned],
                     DistributedScheme::Redundant if nothing_to_wait_for && self.sums.is_empty() => &[Stretch::Exec],
                     DistributedScheme::Ordered => &[Stretch::Ordered],
@@ -241,17 +241,17 @@ impl<L: Stretched> Distributed<L> {
     }
 
     /// One process after another, each with up-to-date ghosts, whose values are sent back to their owners.
-    fn run_in_turn(&self, parts: &[Part], place: Place<'_>, run: &dyn Fn(Stretch) -> Result<()>) -> Result<()> {
+    fn run_in_turn(&self, parts: &[Part], location: Location<'_>, run: &dyn Fn(Stretch) -> Result<()>) -> Result<()> {
         // A table may be read by one part and written by another.
         let is_needed = |part: usize| self.needed.iter().any(|&needed| parts[needed].storage().is_same(parts[part].storage()));
         let indirect: Vec<usize> = self.written.iter().copied().filter(|&part| is_needed(part)).collect();
         for rank in 0..self.comm.size() {
-            Exchange::start(self.stale(parts)?, &self.comm, place)?.finish()?;
+            Exchange::start(self.stale(parts)?, &self.comm, location)?.finish()?;
             if rank == self.comm.rank() {
                 run(Stretch::Owned)?;
             }
             let back = indirect.iter().filter_map(|&part| table(&parts[part])).collect();
-            Exchange::start_back(back, &self.comm, rank, place)?.finish()?;
+            Exchange::start_back(back, &self.comm, rank, location)?.finish()?;
         }
         Ok(())
     }

@@ -20,25 +20,25 @@ pub type Tables<'a> = SmallVec<[Table<'a>; 4]>;
 pub struct Exchange<'a> {
     tables: Tables<'a>,
     messages: Messages,
-    way: Direction,
-    place: Place<'a>,
+    direction: Direction,
+    location: Location<'a>,
 }
 
 /// Where rows are taken from tables and put back.
 #[derive(Clone, Copy)]
-pub enum Place<'a> {
+pub enum Location<'a> {
     /// On the host.
     Host,
     /// On a device that has memory of its own.
     Device(&'a Context),
 }
 
-impl Place<'_> {
+impl Location<'_> {
     /// Where kernels of a context use the numbers.
-    pub fn of(context: &Context) -> Place<'_> {
+    pub fn of(context: &Context) -> Location<'_> {
         match context.device().kind() {
-            DeviceKind::Cpu => Place::Host,
-            DeviceKind::OpenCl | DeviceKind::Cuda | DeviceKind::Hip => Place::Device(context),
+            DeviceKind::Cpu => Location::Host,
+            DeviceKind::OpenCl | DeviceKind::Cuda | DeviceKind::Hip => Location::Device(context),
         }
     }
 }
@@ -75,27 +75,27 @@ impl<'a> Exchange<'a> {
     ///
     /// # Errors
     /// When a device that has the numbers fails; what MPI says.
-    pub fn start(tables: Tables<'a>, comm: &Comm, place: Place<'a>) -> Result<Exchange<'a>> {
-        Exchange::on_its_way(tables, comm, Direction::ToGhosts, place)
+    pub fn start(tables: Tables<'a>, comm: &Comm, location: Location<'a>) -> Result<Exchange<'a>> {
+        Exchange::begin(tables, comm, Direction::ToGhosts, location)
     }
 
     /// Sends what one process left in its ghosts to their owners.
     ///
     /// # Errors
     /// As [`start`](Self::start).
-    pub fn start_back(tables: Tables<'a>, comm: &Comm, from: usize, place: Place<'a>) -> Result<Exchange<'a>> {
-        Exchange::on_its_way(tables, comm, Direction::ToOwners { from }, place)
+    pub fn start_back(tables: Tables<'a>, comm: &Comm, from: usize, location: Location<'a>) -> Result<Exchange<'a>> {
+        Exchange::begin(tables, comm, Direction::ToOwners { from }, location)
     }
 
-    fn on_its_way(tables: Tables<'a>, comm: &Comm, way: Direction, place: Place<'a>) -> Result<Exchange<'a>> {
-        let (sent, received) = (way.sent(comm.rank()), way.received());
+    fn begin(tables: Tables<'a>, comm: &Comm, direction: Direction, location: Location<'a>) -> Result<Exchange<'a>> {
+        let (sent, received) = (direction.sent(comm.rank()), direction.received());
         let mut letters: SmallVec<[(usize, usize, usize); 8]> = SmallVec::new();
         for Table { halo, storage } in &tables {
             for neighbour in halo.neighbours() {
                 let known = letters.binary_search_by_key(&neighbour.rank, |letter| letter.0);
-                let known = known.unwrap_or_else(|place| {
-                    letters.insert(place, (neighbour.rank, 0, 0));
-                    place
+                let known = known.unwrap_or_else(|index| {
+                    letters.insert(index, (neighbour.rank, 0, 0));
+                    index
                 });
                 letters[known].1 += sent.map_or(0, |sent| sent.rows(neighbour).len()) * storage.row_bytes();
                 letters[known].2 += received.rows(neighbour).len() * storage.row_bytes();
@@ -104,10 +104,10 @@ impl<'a> Exchange<'a> {
         let mut messages = tables.first().map(|first| letters::take(first.halo)).unwrap_or_default();
         messages.lay_out(&letters)?;
         if let Some(sent) = sent {
-            pack(&tables, sent, place, &mut messages)?;
+            pack(&tables, sent, location, &mut messages)?;
         }
         messages.start(comm)?;
-        Ok(Exchange { tables, messages, way, place })
+        Ok(Exchange { tables, messages, direction, location })
     }
 
     /// Waits for the messages, and puts what they bring where it belongs.
@@ -116,9 +116,9 @@ impl<'a> Exchange<'a> {
     /// As [`start`](Self::start).
     pub fn finish(mut self) -> Result<()> {
         self.messages.wait()?;
-        let (received, mut arrived) = (self.way.received(), Arrived { messages: &self.messages, taken: SmallVec::new() });
-        match self.place {
-            Place::Host => {
+        let (received, mut arrived) = (self.direction.received(), Arrived { messages: &self.messages, taken: SmallVec::new() });
+        match self.location {
+            Location::Host => {
                 for Table { halo, storage } in &self.tables {
                     let rows = halo.neighbours().iter().map(|neighbour| (neighbour.rank, received.rows(neighbour)));
                     for (rank, rows) in rows.filter(|(_, rows)| !rows.is_empty()) {
@@ -126,7 +126,7 @@ impl<'a> Exchange<'a> {
                     }
                 }
             }
-            Place::Device(context) => Staged::scatter(&self.tables, received, context, |number, mut bytes| {
+            Location::Device(context) => Staged::scatter(&self.tables, received, context, |number, mut bytes| {
                 let Table { halo, storage } = self.tables[number];
                 for neighbour in halo.neighbours() {
                     let length = received.rows(neighbour).len() * storage.row_bytes();
@@ -137,7 +137,7 @@ impl<'a> Exchange<'a> {
             })?,
         }
         for Table { storage, .. } in &self.tables {
-            storage.set_ghosts_fresh(self.way == Direction::ToGhosts);
+            storage.set_ghosts_fresh(self.direction == Direction::ToGhosts);
         }
         if let Some(first) = self.tables.first() {
             letters::keep(first.halo, self.messages);
@@ -167,9 +167,9 @@ impl<'a> Arrived<'a> {
 }
 
 /// Appends the rows for each neighbour to its message.
-fn pack(tables: &[Table<'_>], sent: Selected, place: Place<'_>, messages: &mut Messages) -> Result<()> {
-    match place {
-        Place::Host => {
+fn pack(tables: &[Table<'_>], sent: Selected, location: Location<'_>, messages: &mut Messages) -> Result<()> {
+    match location {
+        Location::Host => {
             for Table { halo, storage } in tables {
                 for neighbour in halo.neighbours() {
                     if let Some(bytes) = messages.outgoing(neighbour.rank) {
@@ -178,7 +178,7 @@ fn pack(tables: &[Table<'_>], sent: Selected, place: Place<'_>, messages: &mut M
                 }
             }
         }
-        Place::Device(context) => {
+        Location::Device(context) => {
             let staged = Staged::gather(tables, sent, context)?;
             for (Table { halo, storage }, mut bytes) in tables.iter().zip(staged.bytes()?) {
                 for neighbour in halo.neighbours() {
@@ -230,7 +230,7 @@ pub fn find_ghosts(subset: &Set) -> Result<()> {
     let mut is_in = vec![0u8; halo.numbers().len()];
     indices[..subset.size()].iter().for_each(|&element| is_in[element as usize] = 1);
     let flags = Storage::with_values(&is_in, is_in.len(), 1)?;
-    Exchange::start(smallvec![Table { halo, storage: &flags }], halo.comm(), Place::Host)?.finish()?;
+    Exchange::start(smallvec![Table { halo, storage: &flags }], halo.comm(), Location::Host)?.finish()?;
     let flags = flags.to_vec::<u8>()?;
     let ghosts = subset.base().size()..halo.exec();
     subset.set_ghosts(ghosts.filter(|&ghost| flags[ghost] == 1).map(|ghost| ghost as i32).collect());
@@ -249,7 +249,7 @@ impl Dat {
         let _turn = storage.turn(true)?;
         let stale = stale(std::iter::once(Table { halo, storage }), halo.comm())?;
         let context = if storage.is_on_host() { None } else { storage.newest() };
-        Exchange::start(stale, halo.comm(), context.as_ref().map_or(Place::Host, Place::of))?.finish()
+        Exchange::start(stale, halo.comm(), context.as_ref().map_or(Location::Host, Location::of))?.finish()
     }
 
     /// The bytes of all numbers, in the order of the whole set, on every process. All processes must call it.
@@ -269,9 +269,9 @@ impl Dat {
         let length = storage.row_bytes();
         let mut all = vec![0; halo.whole() * length];
         for (places, rows) in places.iter().zip(&rows) {
-            for (place, row) in places.chunks_exact(4).zip(rows.chunks_exact(length.max(1))) {
-                let place = i32::from_le_bytes(place.try_into().expect("invariant: four bytes")) as usize;
-                all[place * length..][..length].copy_from_slice(row);
+            for (row_index, row) in places.chunks_exact(4).zip(rows.chunks_exact(length.max(1))) {
+                let row_index = i32::from_le_bytes(row_index.try_into().expect("invariant: four bytes")) as usize;
+                all[row_index * length..][..length].copy_from_slice(row);
             }
         }
         Ok(all)

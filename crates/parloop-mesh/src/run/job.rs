@@ -16,7 +16,7 @@ use parloop_kernel::{Context, KernelError};
 use parloop_loop::run::{Executable, Repeat};
 use smallvec::SmallVec;
 
-use super::scheme::{Order, Scheme, Way};
+use super::scheme::{Order, Scheme, Strategy};
 use super::written::{What, Written, written};
 use crate::Result;
 use crate::declare::arg::Part;
@@ -42,8 +42,8 @@ pub fn machine_of(context: &Context) -> Machine {
 /// A plan that is ready to run. Loops of one shape share it, whatever their data.
 #[derive(Debug)]
 pub struct Job {
-    /// Which way it is.
-    pub way: Way,
+    /// The strategy that it follows.
+    pub strategy: Strategy,
     /// The source of each kernel that is launched.
     pub code: Vec<String>,
     steps: Vec<LaunchGroup>,
@@ -118,14 +118,14 @@ pub struct Making<'a> {
     pub context: &'a Context,
     pub checked: bool,
     pub deterministic: bool,
-    /// See [`order`](Making::order): several ways want it.
+    /// See [`order`](Making::order): several strategies want it.
     pub known_order: OnceCell<Option<Arc<[i32]>>>,
 }
 
 impl Making<'_> {
-    /// The job that runs the loop that way.
-    pub fn make(&self, way: Way) -> Result<Job> {
-        let Way { scheme, batches, order } = way;
+    /// The job that runs the loop by that strategy.
+    pub fn make(&self, strategy: Strategy) -> Result<Job> {
+        let Strategy { scheme, batches, order } = strategy;
         let mut maker = Maker {
             making: self,
             batches,
@@ -155,7 +155,7 @@ impl Making<'_> {
         maker.unpack()?;
         maker.combine()?;
         let Maker { code, steps, own, scratch, .. } = maker;
-        Ok(Job { way, code, steps, own, scratch, turn: Lock::default() })
+        Ok(Job { strategy, code, steps, own, scratch, turn: Lock::default() })
     }
 
     fn elements(&self) -> Elements<'_> {

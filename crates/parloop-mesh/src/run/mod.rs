@@ -1,4 +1,4 @@
-//! Running a loop: which ways there are, one of them made ready for a context, and its launches.
+//! Running a loop: which strategies there are, one of them made ready for a context, and its launches.
 
 mod combine;
 mod distributed;
@@ -9,9 +9,9 @@ mod letters;
 pub mod options;
 pub mod par_loop;
 mod product;
-mod remembered;
 pub mod report;
 mod scheme;
 mod staged;
+mod strategy_cache;
 mod tune;
 mod written;

@@ -14,9 +14,9 @@ use super::distributed::{Distributed, LoopDescription, Stretched};
 use super::job::{Making, machine_of};
 use super::known::{self, Key};
 use super::options::LoopOptions;
-use super::remembered::{Kept, Remembered};
 use super::report::{LoopReport, least_bytes};
-use super::scheme::{Situation, Way, ways};
+use super::scheme::{Situation, Strategy, strategies};
+use super::strategy_cache::{LoopTraits, StrategyEntry};
 use super::tune::{Run, Tuned};
 use crate::Result;
 use crate::access::Access;
@@ -209,7 +209,7 @@ impl ParLoop {
         run.map_err(|error| unwritten(self, &error).unwrap_or(error))
     }
 
-    /// What ways to run it are made for.
+    /// What its strategies are made for.
     fn making<'a>(&'a self, shape: &'a Shape, context: &'a Context) -> Making<'a> {
         let LoopOptions { checked, deterministic, .. } = self.options;
         Making {
@@ -232,7 +232,7 @@ impl ParLoop {
         Ok(self.tuned(context)?.best_known().code.clone())
     }
 
-    /// How it runs on that context: the ways to run it with the times of those that were tried, and the bytes that a run moves at least.
+    /// How it runs on that context: its plans with the times of those that were tried, and the bytes that a run moves at least.
     ///
     /// ```
     /// use parloop_kernel::Context;
@@ -246,7 +246,7 @@ impl ParLoop {
     /// doubling.run(&context)?;
     /// let report = doubling.report(&context)?;
     /// assert_eq!((report.runs, report.bytes), (1, 2 * 8 * 1000));
-    /// assert_eq!(report.ways[0].name, "free");
+    /// assert_eq!(report.plans[0].name, "free");
     /// # Ok::<(), parloop_mesh::MeshError>(())
     /// ```
     ///
@@ -261,7 +261,7 @@ impl ParLoop {
             elements,
             device: context.device().id().to_string(),
             bytes: least_bytes(&self.parts, &self.stored, elements),
-            ways: tuned.ways(),
+            plans: tuned.strategies(),
             last,
             runs,
         })
@@ -295,17 +295,25 @@ impl ParLoop {
         };
         known::get(self.iteration.set(), key, |key| {
             let (shape, scattered) = (&key.shape, self.is_scattered()?);
-            let ways = self.ways(shape, context, scattered)?;
+            let strategies = self.strategies(shape, context, scattered)?;
             let kept = || {
                 let (kernel, options, elements) = (&self.kernel, self.options, self.iteration.count());
-                Kept::of(&Remembered { kernel, shape, options, elements, scattered, whole: self.iteration.list().is_none(), context })
+                StrategyEntry::of(&LoopTraits {
+                    kernel,
+                    shape,
+                    options,
+                    elements,
+                    scattered,
+                    whole: self.iteration.list().is_none(),
+                    context,
+                })
             };
-            Tuned::new(&self.making(shape, context), &ways, kept)
+            Tuned::new(&self.making(shape, context), &strategies, kept)
         })
     }
 
-    /// The ways to run it, the most promising first.
-    fn ways(&self, shape: &Shape, context: &Context, scattered: bool) -> Result<Vec<Way>> {
+    /// Its strategies, the most promising first.
+    fn strategies(&self, shape: &Shape, context: &Context, scattered: bool) -> Result<Vec<Strategy>> {
         let situation = Situation {
             machine: machine_of(context),
             threads: context.device().properties().compute_units as usize,
@@ -316,7 +324,7 @@ impl ParLoop {
             has_vectors: machine_of(context) == Machine::Threads && self.kernel.in_lanes(shape, LANES).is_some(),
             options: self.options,
         };
-        ways(shape, situation).map_err(|reason| MeshError::Plan {
+        strategies(shape, situation).map_err(|reason| MeshError::Plan {
             plan: self.options.plan.name(),
             kernel: self.kernel.name().to_owned(),
             device: context.device().id().to_string(),

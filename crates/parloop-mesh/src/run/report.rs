@@ -1,9 +1,9 @@
-//! What is known about how a loop runs: the ways that were tried, their times, and the bytes that a run moves at least.
+//! What is known about how a loop runs: the plans that were tried, their times, and the bytes that a run moves at least.
 
 use std::fmt;
 use std::time::Duration;
 
-use super::scheme::{Order, Scheme, Way};
+use super::scheme::{Order, Scheme, Strategy};
 use crate::declare::arg::{ArgData, Part};
 use crate::declare::map::Map;
 use crate::lower::Batches;
@@ -22,28 +22,28 @@ pub struct LoopReport {
     /// The bytes that a run moves at least between memory and cores: each number that is touched is read once, written once, or both, and so are
     /// the maps.
     pub bytes: usize,
-    /// The ways to run it, the most promising first.
-    pub ways: Vec<WayReport>,
+    /// The plans, the most promising first.
+    pub plans: Vec<PlanReport>,
     /// How long a run takes, where it was measured: the last run on a CPU, the shortest of those that were waited for on a GPU.
     pub last: Option<Duration>,
     /// How often it ran.
     pub runs: u64,
 }
 
-/// A way to run a loop.
+/// A plan by which a loop can run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WayReport {
-    /// The plan, and what else tells it from other ways: `owner`, `owner, lanes`, `owner, vectors`.
+pub struct PlanReport {
+    /// The plan, and what else distinguishes it from others: `owner`, `owner, lanes`, `owner, vectors`.
     pub name: String,
     /// What is known about it.
-    pub state: WayState,
+    pub state: PlanState,
     /// The median time of its trial runs.
     pub time: Option<Duration>,
 }
 
-/// What is known about a way.
+/// What is known about a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WayState {
+pub enum PlanState {
     /// It is used, and no others are tried any more.
     Chosen,
     /// It is used so far; others are yet to be tried.
@@ -54,18 +54,18 @@ pub enum WayState {
     Untried,
 }
 
-impl fmt::Display for WayState {
+impl fmt::Display for PlanState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            WayState::Chosen => "chosen",
-            WayState::BestSoFar => "best so far",
-            WayState::Slower => "slower",
-            WayState::Untried => "not tried",
+            PlanState::Chosen => "chosen",
+            PlanState::BestSoFar => "best so far",
+            PlanState::Slower => "slower",
+            PlanState::Untried => "not tried",
         })
     }
 }
 
-impl fmt::Display for Way {
+impl fmt::Display for Strategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.scheme {
             Scheme::Free => "free",

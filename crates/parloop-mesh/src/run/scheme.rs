@@ -24,9 +24,9 @@ pub enum Scheme {
     Shared,
 }
 
-/// A way to run a loop.
+/// How a loop is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Way {
+pub struct Strategy {
     pub scheme: Scheme,
     pub batches: Batches,
     pub order: Order,
@@ -43,15 +43,15 @@ pub enum Order {
     Packed,
 }
 
-impl From<Scheme> for Way {
-    fn from(scheme: Scheme) -> Way {
-        Way { scheme, batches: Batches::Single, order: Order::Given }
+impl From<Scheme> for Strategy {
+    fn from(scheme: Scheme) -> Strategy {
+        Strategy { scheme, batches: Batches::Single, order: Order::Given }
     }
 }
 
-/// The ways to try, the most promising first; or why the chosen one cannot be used. On threads each scheme is also tried in
+/// The strategies to try, the most promising first; or why the chosen one cannot be used. On threads each scheme is also tried in
 /// lanes, unless results must be bitwise reproducible: vectors may round differently.
-pub fn ways(shape: &Shape, at: Situation) -> Result<Vec<Way>, &'static str> {
+pub fn strategies(shape: &Shape, at: Situation) -> Result<Vec<Strategy>, &'static str> {
     let refused = |scheme| lanes_refusal(shape, scheme, at);
     let (mut found, mut reason) = (Vec::new(), None);
     for scheme in candidates(shape, at)? {
@@ -66,18 +66,18 @@ pub fn ways(shape: &Shape, at: Situation) -> Result<Vec<Way>, &'static str> {
                 let batches = in_batches(shape, scheme, at);
                 // Kernels that compute much for each element gain the most, and they gather what is scattered anyway.
                 let is_promising = scheme != Scheme::Free && at.elements >= FEW;
-                let place = batches.iter().position(|way| is_promising && way.batches == Batches::Vectors).map_or(0, |_| 1);
+                let place = batches.iter().position(|strategy| is_promising && strategy.batches == Batches::Vectors).map_or(0, |_| 1);
                 found.extend(batches[..place].iter().copied().chain([scheme.into()]).chain(batches[place..].iter().copied()));
             }
             Lanes::Auto | Lanes::Never => found.push(scheme.into()),
         }
     }
     if at.elements < FEWEST {
-        // No way is much better than another.
+        // No strategy is much better than another.
         found.truncate(1);
     } else if gains_from_order(shape, at) {
-        let better = |&way: &Way| orders(shape, way.scheme, at).iter().map(move |&order| Way { order, ..way });
-        let better: Vec<Way> = found.iter().flat_map(better).collect();
+        let better = |&strategy: &Strategy| orders(shape, strategy.scheme, at).iter().map(move |&order| Strategy { order, ..strategy });
+        let better: Vec<Strategy> = found.iter().flat_map(better).collect();
         found.extend(better);
     }
     match reason {
@@ -112,11 +112,11 @@ fn gains_from_order(shape: &Shape, at: Situation) -> bool {
     at.scattered && at.machine == Machine::Threads && may && combines && shape.is_flat()
 }
 
-/// The ways to run several elements at a time by that scheme.
-fn in_batches(shape: &Shape, scheme: Scheme, at: Situation) -> Vec<Way> {
-    let way = |batches: Batches| Way { batches, ..scheme.into() };
-    let vectors = (at.has_vectors && shape.layers.is_none()).then(|| way(Batches::Vectors));
-    let calls = (most_numbers(shape) <= MOST_OF_CALLS).then(|| way(Batches::Calls));
+/// The strategies that run several elements at a time by that scheme.
+fn in_batches(shape: &Shape, scheme: Scheme, at: Situation) -> Vec<Strategy> {
+    let strategy = |batches: Batches| Strategy { batches, ..scheme.into() };
+    let vectors = (at.has_vectors && shape.layers.is_none()).then(|| strategy(Batches::Vectors));
+    let calls = (most_numbers(shape) <= MOST_OF_CALLS).then(|| strategy(Batches::Calls));
     vectors.into_iter().chain(calls).collect()
 }
 
@@ -165,7 +165,7 @@ fn lanes_refusal(shape: &Shape, scheme: Scheme, at: Situation) -> Option<&'stati
 /// Loops of fewer elements than this are run in order on one thread of a CPU.
 const FEWEST: usize = 64;
 
-/// Loops of fewer elements than this are run so at first: what each costs is not known, and other ways take longer to compile.
+/// Loops of fewer elements than this are run so at first: what each costs is not known, and other strategies take longer to compile.
 const FEW: usize = 1024;
 
 /// Matrices of at least so many elements are first assembled by the plan that takes longer to make, and less to run.
@@ -254,7 +254,7 @@ fn gpu(shape: &Shape, at: Situation, possible: impl Fn(Scheme) -> bool) -> Vec<S
     found
 }
 
-/// Why a loop cannot be run that way.
+/// Why a loop cannot be run by that strategy.
 fn refusal(shape: &Shape, scheme: Scheme, at: Situation) -> Option<&'static str> {
     let writes = || shape.parts.iter().filter(|part| part.access.writes());
     let met = || writes().filter(|part| part.can_meet());

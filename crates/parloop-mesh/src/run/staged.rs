@@ -200,11 +200,11 @@ struct Mover {
 }
 
 /// The lists of each halo on each stream of a device.
-type Known = HashMap<Id, HashMap<(DeviceId, u64), Arc<Lists>>>;
+type ListCache = HashMap<Id, HashMap<(DeviceId, u64), Arc<Lists>>>;
 
-static KNOWN: Lock<Option<Known>> = Lock::new(None);
+static KNOWN: Lock<Option<ListCache>> = Lock::new(None);
 
-fn known<R>(with: impl FnOnce(&mut Known) -> R) -> R {
+fn known<R>(with: impl FnOnce(&mut ListCache) -> R) -> R {
     with(KNOWN.lock_or(|| None).get_or_insert_default())
 }
 

@@ -13,9 +13,9 @@ use parloop_kernel::Context;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::job::{Job, Making, machine_of};
-use super::remembered::Kept;
-use super::report::{WayReport, WayState};
-use super::scheme::Way;
+use super::report::{PlanReport, PlanState};
+use super::scheme::Strategy;
+use super::strategy_cache::StrategyEntry;
 use crate::Result;
 use crate::lower::Machine;
 use crate::shape::Shape;
@@ -29,46 +29,46 @@ const TIMED: Range<u64> = 1..4;
 /// Nanoseconds of a run that was not timed.
 const UNKNOWN: u64 = u64::MAX;
 
-/// How often each way is run at least before it is judged; the first run of each is not counted.
+/// How often each strategy is run at least before it is judged; the first run of each is not counted.
 const TRIALS: usize = 7;
 
-/// The time that a way is run before it is judged, for short loops are hard to time, and how often that is at most.
+/// The time that a strategy is run before it is judged, for short loops are hard to time, and how often that is at most.
 const ENOUGH: (Duration, usize) = (Duration::from_millis(1), 30);
 
-/// Another way must be at least so much faster than the most promising one: machines are noisy.
+/// Another strategy must be at least so much faster than the most promising one: machines are noisy.
 const MARGIN: f64 = 0.95;
 
 /// The tuning state of a loop: its plans, and which is the best.
 #[derive(Debug)]
 pub struct Tuned {
     shape: Shape,
-    /// The most promising way.
+    /// The most promising strategy.
     first: Arc<Job>,
     /// A better one, if one was found.
     better: Lock<Option<Arc<Job>>>,
     chosen: Once<Arc<Job>>,
-    /// All ways, the most promising first, and how long those that were tried took.
-    known: Lock<Vec<(Way, Option<Duration>)>>,
+    /// All strategies, the most promising first, and how long those that were tried took.
+    known: Lock<Vec<(Strategy, Option<Duration>)>>,
     /// How often it ran, and how many nanoseconds a run takes: the last one on a CPU, the shortest of those that were timed on a GPU.
     runs: AtomicU64,
     each: AtomicU64,
     /// Nanoseconds that it ran so far.
     spent: AtomicU64,
-    /// Nanoseconds that it must have run before a way is tried.
+    /// Nanoseconds that it must have run before a strategy is tried.
     worth_trying: AtomicU64,
     search: Lock<Search>,
 }
 
 #[derive(Debug, Default)]
 struct Search {
-    kept: Option<Kept>,
-    /// Ways that were not tried, the most promising last.
-    others: Vec<Way>,
-    /// The most promising way, the best of the others, and one that is being tried.
+    kept: Option<StrategyEntry>,
+    /// Strategies that were not tried, the most promising last.
+    others: Vec<Strategy>,
+    /// The most promising strategy, the best of the others, and one that is being tried.
     trials: Vec<Trial>,
-    /// What was spent on trying: to make ways, and in runs that took longer than those of the first.
+    /// What was spent on trying: to make strategies, and in runs that took longer than those of the first.
     cost: Duration,
-    /// How long it takes to make a way.
+    /// How long it takes to make a strategy.
     making: Duration,
 }
 
@@ -109,7 +109,7 @@ impl Trial {
     }
 }
 
-/// What ways are compared by.
+/// What strategies are compared by.
 #[derive(Clone, Copy)]
 enum Clock {
     /// The time that passes.
@@ -145,33 +145,33 @@ pub struct Run<'a> {
 }
 
 impl Tuned {
-    /// Makes the way that was kept by an earlier process, or the first of the ways that can be made.
+    /// Makes the strategy that was kept by an earlier process, or the first of the strategies that can be made.
     ///
     /// # Errors
     /// When none can be made: why the first cannot.
-    pub fn new(making: &Making<'_>, ways: &[Way], kept: impl FnOnce() -> Kept) -> Result<Tuned> {
-        let kept = (ways.len() > 1).then(kept);
-        if let Some(way) = kept.and_then(|kept| kept.recall(ways))
-            && let Ok(job) = making.make(way)
+    pub fn new(making: &Making<'_>, strategies: &[Strategy], kept: impl FnOnce() -> StrategyEntry) -> Result<Tuned> {
+        let kept = (strategies.len() > 1).then(kept);
+        if let Some(strategy) = kept.and_then(|kept| kept.recall(strategies))
+            && let Ok(job) = making.make(strategy)
         {
-            return Ok(Tuned::with(making.shape.clone(), ways, job, Search::default()));
+            return Ok(Tuned::with(making.shape.clone(), strategies, job, Search::default()));
         }
         let mut first_error = None;
-        for (place, &way) in ways.iter().enumerate() {
+        for (place, &strategy) in strategies.iter().enumerate() {
             let start = Instant::now();
-            match making.make(way) {
+            match making.make(strategy) {
                 Ok(job) => {
-                    let others = ways[place + 1..].iter().rev().copied().collect();
+                    let others = strategies[place + 1..].iter().rev().copied().collect();
                     let search = Search { kept, others, making: start.elapsed(), ..Search::default() };
-                    return Ok(Tuned::with(making.shape.clone(), ways, job, search));
+                    return Ok(Tuned::with(making.shape.clone(), strategies, job, search));
                 }
                 Err(error) => first_error = first_error.or(Some(error)),
             }
         }
-        Err(first_error.expect("invariant: there is at least one way"))
+        Err(first_error.expect("invariant: there is at least one strategy"))
     }
 
-    fn with(shape: Shape, ways: &[Way], job: Job, mut search: Search) -> Tuned {
+    fn with(shape: Shape, strategies: &[Strategy], job: Job, mut search: Search) -> Tuned {
         let (first, chosen) = (Arc::new(job), Once::new());
         if search.others.is_empty() {
             _ = chosen.set(first.clone());
@@ -183,7 +183,7 @@ impl Tuned {
             first,
             better: Lock::default(),
             chosen,
-            known: Lock::new(ways.iter().map(|&way| (way, None)).collect()),
+            known: Lock::new(strategies.iter().map(|&strategy| (strategy, None)).collect()),
             runs: AtomicU64::new(0),
             each: AtomicU64::new(UNKNOWN),
             spent: AtomicU64::new(0),
@@ -192,17 +192,17 @@ impl Tuned {
         }
     }
 
-    /// What is known about the ways, the most promising first.
-    pub fn ways(&self) -> Vec<WayReport> {
-        let (used, is_chosen) = (self.best_known().way, self.chosen.get().is_some());
-        let state = |way: Way, time: Option<Duration>| match (way == used, time) {
-            (true, _) if is_chosen => WayState::Chosen,
-            (true, _) => WayState::BestSoFar,
-            (false, Some(_)) => WayState::Slower,
-            (false, None) => WayState::Untried,
+    /// What is known about the strategies, the most promising first.
+    pub fn strategies(&self) -> Vec<PlanReport> {
+        let (used, is_chosen) = (self.best_known().strategy, self.chosen.get().is_some());
+        let state = |strategy: Strategy, time: Option<Duration>| match (strategy == used, time) {
+            (true, _) if is_chosen => PlanState::Chosen,
+            (true, _) => PlanState::BestSoFar,
+            (false, Some(_)) => PlanState::Slower,
+            (false, None) => PlanState::Untried,
         };
         let known = self.known.lock_or(Vec::new);
-        known.iter().map(|&(way, time)| WayReport { name: way.to_string(), state: state(way, time), time }).collect()
+        known.iter().map(|&(strategy, time)| PlanReport { name: strategy.to_string(), state: state(strategy, time), time }).collect()
     }
 
     /// How often it ran, and how long a run takes.
@@ -211,11 +211,11 @@ impl Tuned {
         (self.runs.load(Ordering::Relaxed), (each != UNKNOWN).then(|| Duration::from_nanos(each)))
     }
 
-    /// Remembers how long the ways on trial took.
+    /// Remembers how long the strategies on trial took.
     fn note(&self, search: &Search) {
         let mut known = self.known.lock_or(Vec::new);
         for trial in search.trials.iter().filter(|trial| !trial.times.is_empty()) {
-            if let Some((_, time)) = known.iter_mut().find(|(way, _)| *way == trial.job.way) {
+            if let Some((_, time)) = known.iter_mut().find(|(strategy, _)| *strategy == trial.job.strategy) {
                 *time = Some(trial.median());
             }
         }
@@ -253,7 +253,7 @@ impl Tuned {
         self.chosen.get().cloned().or_else(better).unwrap_or_else(|| self.first.clone())
     }
 
-    /// Runs it: by the most promising way at first, then also by other ways, then by the best. `making` says what is made for a shape.
+    /// Runs it: by the most promising strategy at first, then also by other strategies, then by the best. `making` says what is made for a shape.
     ///
     /// # Errors
     /// What the device says.
@@ -286,7 +286,7 @@ impl Tuned {
         if search.is_over() {
             let best = search.best();
             if let Some(kept) = search.kept {
-                kept.keep(best.job.way);
+                kept.keep(best.job.strategy);
             }
             _ = self.chosen.set(best.job.clone());
             search.trials.clear();
@@ -304,16 +304,16 @@ impl Tuned {
 }
 
 impl Search {
-    /// How long the loop must have run before the next way is tried.
+    /// How long the loop must have run before the next strategy is tried.
     fn needed(&self) -> Duration {
         SHARE * (self.cost + self.making)
     }
 
-    /// Makes the next of the other ways that can be made.
+    /// Makes the next of the other strategies that can be made.
     fn make_next(&mut self, making: &Making<'_>) {
         let start = Instant::now();
-        while let Some(way) = self.others.pop() {
-            if let Ok(job) = making.make(way) {
+        while let Some(strategy) = self.others.pop() {
+            if let Ok(job) = making.make(strategy) {
                 self.trials.push(Trial::of(Arc::new(job)));
                 break;
             }
@@ -321,7 +321,7 @@ impl Search {
         self.cost += start.elapsed();
     }
 
-    /// One run, of the way that ran the least often. Both ways run in turn, so that what disturbs the machine disturbs both.
+    /// One run, of the strategy that ran the least often. Both strategies run in turn, so that what disturbs the machine disturbs both.
     fn step(&mut self, with: &Run<'_>) -> Result<Duration> {
         let usual = self.trials[0].times.iter().min().copied();
         let next = self.trials.iter_mut().enumerate().filter(|(_, trial)| !trial.is_over()).min_by_key(|(_, trial)| trial.runs);
@@ -335,12 +335,12 @@ impl Search {
         Ok(time)
     }
 
-    /// Whether the better of two ways is known, and others are left.
+    /// Whether the better of two strategies is known, and others are left.
     fn is_decided(&self) -> bool {
         self.trials.iter().all(Trial::is_over) && !self.others.is_empty()
     }
 
-    /// Of the two ways that were tried the better one stays, and the next is tried against it.
+    /// Of the two strategies that were tried the better one stays, and the next is tried against it.
     fn keep_better(&mut self) {
         let better = self.place_of_best();
         let mut kept = self.trials.swap_remove(better);
@@ -354,7 +354,7 @@ impl Search {
         self.others.is_empty() && self.trials.iter().all(Trial::is_over)
     }
 
-    /// The way that was the best so far, unless another was clearly faster.
+    /// The strategy that was the best so far, unless another was clearly faster.
     fn place_of_best(&self) -> usize {
         match &self.trials[..] {
             [known, new] if new.median().as_secs_f64() < MARGIN * known.median().as_secs_f64() => 1,

@@ -271,13 +271,13 @@ impl ParLoop {
         let context = self.context_or_own(py, context)?;
         let report = py.detach(|| self.inner.report(&context))?;
         let (described, seconds) = (PyDict::new(py), |time: Option<Duration>| time.map(|time| time.as_secs_f64()));
-        let ways: Vec<_> = report.ways.iter().map(|way| (&*way.name, way.state.to_string(), seconds(way.time))).collect();
+        let plans: Vec<_> = report.plans.iter().map(|plan| (&*plan.name, plan.state.to_string(), seconds(plan.time))).collect();
         described.set_item("kernel", report.kernel)?;
         described.set_item("set", report.set)?;
         described.set_item("elements", report.elements)?;
         described.set_item("device", report.device)?;
         described.set_item("bytes", report.bytes)?;
-        described.set_item("ways", ways)?;
+        described.set_item("plans", plans)?;
         described.set_item("last", seconds(report.last))?;
         described.set_item("runs", report.runs)?;
         Ok(MADE.import(py, "parloop.mesh._report", "made")?.call1((described,))?)

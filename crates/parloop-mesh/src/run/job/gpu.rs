@@ -1,4 +1,4 @@
-//! Ways to run a loop on a GPU: a work item for each element, or for each target.
+//! Running a loop on a GPU: a work item for each element, or for each target.
 
 use parloop_device::{DType, Element};
 

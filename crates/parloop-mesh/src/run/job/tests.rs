@@ -1,4 +1,4 @@
-//! Ways to run a loop that are taken only for meshes of some size, each by itself.
+//! Strategies that are used only for meshes of some size, each by itself.
 
 use super::*;
 use crate::access::Access;
@@ -10,8 +10,8 @@ use crate::declare::set::Set;
 use crate::kernel::KernelOptions;
 use crate::lower::Batches;
 use crate::run::options::LoopOptions;
-use crate::run::remembered::{Kept, Remembered};
 use crate::run::scheme::Order;
+use crate::run::strategy_cache::{LoopTraits, StrategyEntry};
 use crate::run::tune::{Run, Tuned};
 use crate::shape::{Loop, offsets_for};
 use crate::storage::{Layout, Storage};
@@ -49,7 +49,7 @@ impl Ring {
         Ring { edges, weight: (0..N).map(|i| 1.0 + (i % 13) as f64).collect(), ends, values }
     }
 
-    fn run(&self, kernel: &Kernel, over: &Set, args: &[Arg], context: &Context, way: Way) {
+    fn run(&self, kernel: &Kernel, over: &Set, args: &[Arg], context: &Context, strategy: Strategy) {
         let iteration = Iteration::new(over, Region::All).unwrap();
         let (params, parts) = flattened(args.to_vec());
         let (parts, shape) = (
@@ -66,9 +66,9 @@ impl Ring {
             deterministic: false,
             known_order: OnceCell::new(),
         };
-        let job = making.make(way).unwrap();
-        assert!(job.code.iter().any(|code| code.contains("pl_list")), "{way:?}\n{:?}", job.code);
-        assert_eq!(job.code.iter().any(|code| code.contains("permute")), way.order == Order::Packed, "{way:?}");
+        let job = making.make(strategy).unwrap();
+        assert!(job.code.iter().any(|code| code.contains("pl_list")), "{strategy:?}\n{:?}", job.code);
+        assert_eq!(job.code.iter().any(|code| code.contains("permute")), strategy.order == Order::Packed, "{strategy:?}");
         let place = |storage: &Storage, writes| storage.place(context, true, writes).unwrap();
         let tables: Vec<Memory> = parts.iter().map(|part| place(part.storage(), part.access.writes())).collect();
         job.run(&tables, &[place(self.ends.storage(), false)], context).unwrap();
@@ -97,14 +97,14 @@ fn elements_in_a_better_order_leave_what_they_leave_in_their_own() {
             least[second] = least[second].min(w as i32);
             z[3 * first + 2] += 2.0 * w as f32;
         }
-        let ways = [
+        let strategies = [
             (Scheme::Sequential, Order::Near),
             (Scheme::Sequential, Order::Packed),
             (Scheme::Owner, Order::Given),
             (Scheme::Owner, Order::Packed),
         ];
         for (scheme, order, batches) in
-            ways.into_iter().flat_map(|(scheme, order)| [Batches::Single, Batches::Calls].map(|batches| (scheme, order, batches)))
+            strategies.into_iter().flat_map(|(scheme, order)| [Batches::Single, Batches::Calls].map(|batches| (scheme, order, batches)))
         {
             for name in ["cpu:1", "cpu:3"] {
                 let (context, nodes) = (Context::open(name).unwrap(), ring.ends.to());
@@ -125,7 +125,7 @@ fn elements_in_a_better_order_leave_what_they_leave_in_their_own() {
                     least_here.arg(Access::Min, &ring.ends),
                     z_here.component(2, Access::Inc, &ring.ends),
                 ];
-                ring.run(&kernel, &over, &args, &context, Way { scheme, batches, order });
+                ring.run(&kernel, &over, &args, &context, Strategy { scheme, batches, order });
                 let at = format!("{scheme:?} {order:?} {batches:?} {name}");
                 assert_eq!(x_here.to_vec::<f64>().unwrap(), x, "{at}");
                 assert_eq!(twice_here.to_vec::<f64>().unwrap(), twice, "{at}");
@@ -148,8 +148,8 @@ fn elements_that_never_meet_are_ordered_too() {
         let m = Dat::new(&ring.edges.data(1).unwrap(), &vec![0.0; N], "m").unwrap();
         let y = Dat::new(&ring.ends.to().data(1).unwrap(), &numbers, "y").unwrap();
         let args = [m.arg(Access::Write, None), y.arg(Access::Read, &ring.ends)];
-        let way = Way { scheme: Scheme::Free, batches, order: Order::Near };
-        ring.run(&kernel, &ring.edges, &args, &context, way);
+        let strategy = Strategy { scheme: Scheme::Free, batches, order: Order::Near };
+        ring.run(&kernel, &ring.edges, &args, &context, strategy);
         assert_eq!(m.to_vec::<f64>().unwrap(), expected, "{batches:?}");
     }
 }
@@ -176,19 +176,27 @@ fn the_best_way_is_found_kept_and_known_to_the_next_process() {
         deterministic: false,
         known_order: OnceCell::new(),
     };
-    let ways = [Way::from(Scheme::Sequential), Way { batches: Batches::Calls, ..Scheme::Sequential.into() }];
+    let strategies = [Strategy::from(Scheme::Sequential), Strategy { batches: Batches::Calls, ..Scheme::Sequential.into() }];
     let kept = || {
         let (options, elements) = (LoopOptions::default(), N);
-        Kept::of(&Remembered { kernel: &kernel, shape: &shape, options, elements, scattered: true, whole: true, context: &context })
+        StrategyEntry::of(&LoopTraits {
+            kernel: &kernel,
+            shape: &shape,
+            options,
+            elements,
+            scattered: true,
+            whole: true,
+            context: &context,
+        })
     };
-    assert_eq!(kept().recall(&ways), None);
+    assert_eq!(kept().recall(&strategies), None);
     let tables = [x.storage(), w.storage()].map(|storage| storage.place(&context, true, true).unwrap());
     let maps = [ring.ends.storage().place(&context, true, false).unwrap()];
     let with = Run { tables: &tables, maps: &maps, context: &context };
-    let tuned = Tuned::new(&making(&shape), &ways, kept).unwrap();
+    let tuned = Tuned::new(&making(&shape), &strategies, kept).unwrap();
     let (mut runs, start) = (0, std::time::Instant::now());
-    while kept().recall(&ways).is_none() {
-        assert!(start.elapsed() < std::time::Duration::from_secs(120), "no way was kept after {runs} runs");
+    while kept().recall(&strategies).is_none() {
+        assert!(start.elapsed() < std::time::Duration::from_secs(120), "no strategy was kept after {runs} runs");
         for _ in 0..1000 {
             tuned.run(&with, making).unwrap();
         }
@@ -197,11 +205,11 @@ fn the_best_way_is_found_kept_and_known_to_the_next_process() {
     // Whatever ran, every run counted once.
     let total: f64 = x.to_vec::<f64>().unwrap().iter().sum();
     assert_eq!(total, 2.0 * f64::from(runs) * ring.weight.iter().sum::<f64>());
-    let way = kept().recall(&ways).unwrap();
-    assert_eq!(tuned.best_known().code, making(&shape).make(way).unwrap().code);
+    let strategy = kept().recall(&strategies).unwrap();
+    assert_eq!(tuned.best_known().code, making(&shape).make(strategy).unwrap().code);
     // The next process has it from the beginning.
-    assert_eq!(Tuned::new(&making(&shape), &ways, kept).unwrap().best_known().code, tuned.best_known().code);
-    assert_eq!(kept().recall(&ways[..0]), None);
+    assert_eq!(Tuned::new(&making(&shape), &strategies, kept).unwrap().best_known().code, tuned.best_known().code);
+    assert_eq!(kept().recall(&strategies[..0]), None);
 }
 
 #[test]
@@ -243,7 +251,7 @@ fn loops_with_wide_offsets_leave_what_others_leave() {
             deterministic: false,
             known_order,
         };
-        let job = making.make(Way { scheme, batches: Batches::Single, order: Order::Given }).unwrap();
+        let job = making.make(Strategy { scheme, batches: Batches::Single, order: Order::Given }).unwrap();
         let place = |storage: &Storage, writes| storage.place(&context, true, writes).unwrap();
         let tables: Vec<Memory> = parts.iter().map(|part| place(part.storage(), true)).collect();
         job.run(&tables, &[place(ends.storage(), false)], &context).unwrap();

@@ -1,4 +1,4 @@
-//! Ways to run a loop on threads: groups of elements between bounds, each of which one thread runs in order.
+//! Running a loop on threads: groups of elements between bounds, each of which one thread runs in order.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use parloop_loop::syntax::{Atomicity, Expr, Instruction, ReductionOp, SyncScope}
 use super::frame::Target;
 use super::names::{Array, Number};
 use super::piece::{Piece, UNROLLED, linear};
-use super::spot::Spot;
+use super::scope::Scope;
 use super::stage::{Body, Call, Walk};
 use super::{Apart, Form, Machine, unwritten};
 use crate::access::Access;
@@ -32,7 +32,7 @@ impl Body<'_> {
     }
 
     /// Keeps what the kernel left in an argument.
-    pub fn keep(&self, index: usize, part: &PartShape) -> Piece {
+    pub fn write_back(&self, index: usize, part: &PartShape) -> Piece {
         if part.is_reduced() {
             return self.reduce(index, part);
         }
@@ -58,7 +58,7 @@ impl Body<'_> {
     }
 
     /// Whether the part that runs an element owns what it writes there.
-    pub fn is_own(&self, spot: &Spot, part: &PartShape, walk: &Walk) -> Option<Expr> {
+    pub fn is_own(&self, scope: &Scope, part: &PartShape, walk: &Walk) -> Option<Expr> {
         let slot = match part.map() {
             Some(map) => match self.shape.first_slot(&self.shape.meeting_maps(), map) {
                 0 => walk.slot.clone(),
@@ -66,28 +66,28 @@ impl Body<'_> {
             },
             None => Expr::int(0),
         };
-        spot.mask.as_ref().map(|mask| mask.has(slot))
+        scope.mask.as_ref().map(|mask| mask.has(slot))
     }
 
     /// Whether no later element, and no later column of this one, leads to the same row.
     fn is_last(&self, map: usize, walk: &Walk) -> Expr {
-        let spot = &self.frame.body;
-        let entry = Expr::from(self.shape.maps[map].slots) * spot.element.clone() + walk.slot.clone();
-        Expr::from(&Array::Last(map).name()).at([self.target(spot, map, walk)]).equals(entry)
+        let scope = &self.frame.body;
+        let entry = Expr::from(self.shape.maps[map].slots) * scope.element.clone() + walk.slot.clone();
+        Expr::from(&Array::Last(map).name()).at([self.target(scope, map, walk)]).equals(entry)
     }
 
     /// Writes the private array to the table.
     fn put(&self, index: usize, part: &PartShape, condition: Option<Expr>, atomic: bool) -> Piece {
         let walk = self.walk(index, part, "s");
-        let spot = &self.frame.body;
-        let real = Call::real(spot);
-        let public = self.public(spot, part, &walk);
+        let scope = &self.frame.body;
+        let real = Call::real(scope);
+        let public = self.public(scope, part, &walk);
         let value = combined(part.access, public.clone(), real.number(part.param, walk.place.clone()));
-        let condition = and(self.leads_somewhere(spot, index, part, &walk), condition);
+        let condition = and(self.leads_somewhere(scope, index, part, &walk), condition);
         let earlier = self.earlier(index, |other| other.overlaps(part)).map(written);
         let instruction = Instruction::assign(written(index), public, value)
             .after(std::iter::once(real.id()).chain(earlier))
-            .within(spot.inames.iter().chain(&walk.inames).cloned())
+            .within(scope.inames.iter().chain(&walk.inames).cloned())
             .without_barriers("pl_*", SyncScope::Global)
             .when(condition)
             .atomic(atomic.then_some(Atomicity::Update));
@@ -95,15 +95,15 @@ impl Body<'_> {
     }
 
     /// Whether the block at hand is stored, and has the row and the column at hand, where it may not.
-    pub fn leads_somewhere(&self, spot: &Spot, index: usize, part: &PartShape, walk: &Walk) -> Option<Expr> {
-        let is_stored = part.map().filter(|_| part.drops).map(|map| self.target(spot, map, walk).at_least(0));
-        and(is_stored, self.is_kept(spot, index, part, walk))
+    pub fn leads_somewhere(&self, scope: &Scope, index: usize, part: &PartShape, walk: &Walk) -> Option<Expr> {
+        let is_stored = part.map().filter(|_| part.drops).map(|map| self.target(scope, map, walk).at_least(0));
+        and(is_stored, self.is_kept(scope, index, part, walk))
     }
 
     /// Whether an element has the row and the column at hand of a matrix, where single ones are dropped.
-    pub fn is_kept(&self, spot: &Spot, index: usize, part: &PartShape, walk: &Walk) -> Option<Expr> {
+    pub fn is_kept(&self, scope: &Scope, index: usize, part: &PartShape, walk: &Walk) -> Option<Expr> {
         let [rows, _] = part.block.filter(|_| part.drops_singles)?.shape();
-        let kept = |place: Expr| Expr::from(&Array::Kept(index).name()).at([spot.element.clone(), place]).equals(1);
+        let kept = |place: Expr| Expr::from(&Array::Kept(index).name()).at([scope.element.clone(), place]).equals(1);
         Some(kept(walk.row.clone()).and(kept(Expr::from(rows) + walk.column.clone())))
     }
 

@@ -9,7 +9,7 @@ use crate::shape::{LayerShape, MASK_BITS};
 
 /// Where an instruction of the body stands: the loops around it, and the element at hand.
 #[derive(Clone, Debug)]
-pub(super) struct Spot {
+pub(super) struct Scope {
     /// The inames around it.
     pub inames: Vec<Name>,
     /// The instructions after which the element is known.
