@@ -23,6 +23,10 @@ pub(crate) trait RawDevice: Send + Sync {
     fn memory_info(&self) -> Result<MemoryInfo>;
     /// `bytes` is not zero. The content is undefined.
     fn allocate(&self, bytes: usize) -> Result<Arc<dyn RawMemory>>;
+    /// Memory of zeros, ready for use on every stream; `bytes` is not zero. `None` where the device has no cheaper way than to fill it.
+    fn allocate_zeroed(&self, _bytes: usize) -> Result<Option<Arc<dyn RawMemory>>> {
+        Ok(None)
+    }
     /// Memory that can become longer; `bytes` may be zero. The content is undefined.
     fn allocate_growable(&self, bytes: usize) -> Result<Arc<Growable>>;
     /// Wraps memory that someone else owns. It is never freed by us; backends with reference counts hold one.

@@ -38,6 +38,13 @@ impl Memory {
         Ok(Memory::around(device, raw, len))
     }
 
+    /// Memory of zeros, where the device has it without filling it.
+    pub(crate) fn allocate_zeroed(device: &Device, len: usize) -> Result<Option<Memory>> {
+        check_limit(device, len)?;
+        let raw = if len == 0 { None } else { device.raw.allocate_zeroed(len)? };
+        Ok(raw.map(|raw| Memory::around(device, Some(raw), len)))
+    }
+
     /// All of `growable`, at its present length.
     pub(crate) fn of_growable(device: &Device, growable: &Arc<Growable>) -> Memory {
         let len = growable.place.len();

@@ -345,6 +345,9 @@ impl Device {
     /// # Errors
     /// [`DeviceError::OutOfMemory`].
     pub fn allocate_zeroed(&self, bytes: usize) -> Result<Memory> {
+        if let Some(memory) = Memory::allocate_zeroed(self, bytes)? {
+            return Ok(memory);
+        }
         let memory = self.allocate(bytes)?;
         self.default_stream()?.fill_at_once(&memory, 0, bytes, 0)?;
         self.raw.order_after_default()?;

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{Deref, Range};
+use std::slice;
 use std::sync::{Arc, Weak};
 
 use parloop_device::forked::{Guard, LeftLocked, Lock, Turn, Turns};
@@ -117,6 +118,22 @@ impl Storage {
         storage.check_length(values.len())?;
         storage.write_host(as_bytes(values))?;
         Ok(storage)
+    }
+
+    /// The numbers that `fill` leaves, row by row; it gets zeros. What it returns is returned beside them.
+    ///
+    /// # Errors
+    /// When memory cannot be allocated, and those of `fill`.
+    pub(crate) fn filled<T: Element, R>(rows: usize, count: usize, fill: impl FnOnce(&mut [T]) -> Result<R>) -> Result<(Storage, R)> {
+        let storage = Storage::allocated(T::DTYPE, rows, count)?;
+        let numbers = match storage.inner.host.host_pointer() {
+            // SAFETY: this memory has `len` numbers, which are zeros, is aligned for every type of number, and belongs to this function alone.
+            Some(pointer) => unsafe { slice::from_raw_parts_mut(pointer.cast(), storage.len()) },
+            // There are none.
+            None => &mut [],
+        };
+        let left = fill(numbers)?;
+        Ok((storage, left))
     }
 
     /// The numbers whose bytes these are, row by row.
@@ -325,6 +342,26 @@ impl Storage {
         let mut values = vec![T::ZERO; self.len()];
         self.read_host(as_bytes_mut(&mut values))?;
         Ok(values)
+    }
+
+    /// The numbers, row by row, to look at: where they are, if nobody outside can write there, otherwise a copy. As long as the result
+    /// lives, no loop writes them.
+    ///
+    /// # Errors
+    /// As [`to_vec`](Self::to_vec).
+    pub(crate) fn numbers<T: Element>(&self) -> Result<Numbers<'_, T>> {
+        self.check_type(T::DTYPE)?;
+        if self.inner.owner.is_some() || self.was_lent() {
+            return Ok(Numbers::Copied(self.to_vec()?));
+        }
+        let turn = self.turn(false)?;
+        self.renew_host(&mut *self.state()?)?;
+        Ok(match self.inner.host.host_pointer() {
+            // SAFETY: the host's memory has `len` numbers of this type, aligned for it. It is our own, nobody else was given the right to write it,
+            // and the turn, which lives as long, keeps loops from it.
+            Some(pointer) => Numbers::InPlace { numbers: unsafe { slice::from_raw_parts(pointer.cast(), self.len()) }, _turn: turn },
+            None => Numbers::Copied(Vec::new()),
+        })
     }
 
     /// Replaces all numbers.
@@ -662,6 +699,36 @@ impl Deref for HostNumbers<'_> {
 impl fmt::Debug for HostNumbers<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "<HostNumbers {:?}>", self.memory)
+    }
+}
+
+/// The numbers of a [`Storage`], which nobody changes as long as this lives.
+pub(crate) enum Numbers<'a, T> {
+    InPlace {
+        numbers: &'a [T],
+        /// Keeps writers away.
+        _turn: Turn<'a>,
+    },
+    Copied(Vec<T>),
+}
+
+impl<T: Clone> Numbers<'_, T> {
+    /// The numbers as one's own.
+    pub fn into_vec(self) -> Vec<T> {
+        match self {
+            Numbers::InPlace { numbers, .. } => numbers.to_vec(),
+            Numbers::Copied(numbers) => numbers,
+        }
+    }
+}
+
+impl<T> Deref for Numbers<'_, T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        match self {
+            Numbers::InPlace { numbers, .. } => numbers,
+            Numbers::Copied(numbers) => numbers,
+        }
     }
 }
 

@@ -67,6 +67,10 @@ impl RawDevice for CpuDevice {
         Ok(Arc::new(HostMemory::new(&self.properties, bytes)?))
     }
 
+    fn allocate_zeroed(&self, bytes: usize) -> Result<Option<Arc<dyn RawMemory>>> {
+        Ok(Some(Arc::new(HostMemory::zeroed(&self.properties, bytes)?)))
+    }
+
     fn allocate_growable(&self, bytes: usize) -> Result<Arc<Growable>> {
         CpuGrowable::allocate(self, bytes)
     }

@@ -12,7 +12,14 @@ const ALIGNMENT: usize = 128;
 
 pub(super) struct HostMemory {
     pointer: *mut u8,
-    layout: Layout,
+    origin: Origin,
+}
+
+/// Where memory comes from, and goes back to.
+enum Origin {
+    Allocator(Layout),
+    /// A mapping of its own, of so many bytes.
+    Mapping(usize),
 }
 
 // SAFETY: the address is owned by this value alone and freed once, from whichever thread drops it; access through it is unsafe.
@@ -30,14 +37,32 @@ impl HostMemory {
             return Err(out_of_memory());
         }
         pages::advise_huge(pointer as usize, bytes);
-        Ok(HostMemory { pointer, layout })
+        Ok(HostMemory { pointer, origin: Origin::Allocator(layout) })
+    }
+
+    /// Zeros. Fresh pages are zero, so that nothing is written for long memory; each page is made when it is first used.
+    pub(super) fn zeroed(properties: &Properties, bytes: usize) -> Result<HostMemory> {
+        if bytes >= pages::HUGE_PAGE
+            && let Ok(len) = pages::whole(bytes)
+            && let Ok(address) = pages::map_large(len)
+        {
+            return Ok(HostMemory { pointer: address as *mut u8, origin: Origin::Mapping(len) });
+        }
+        let memory = HostMemory::new(properties, bytes)?;
+        // SAFETY: it was allocated with so many bytes, and nobody else has it.
+        unsafe { memory.pointer.write_bytes(0, bytes) };
+        Ok(memory)
     }
 }
 
 impl Drop for HostMemory {
     fn drop(&mut self) {
-        // SAFETY: allocated in `new` with this layout and freed here only.
-        unsafe { dealloc(self.pointer, self.layout) };
+        match self.origin {
+            // SAFETY: allocated in `new` with this layout and freed here only.
+            Origin::Allocator(layout) => unsafe { dealloc(self.pointer, layout) },
+            // SAFETY: mapped in `zeroed` with this length and given back here only.
+            Origin::Mapping(len) => unsafe { pages::unmap(self.pointer as usize, len) },
+        }
     }
 }
 
@@ -70,5 +95,27 @@ pub(super) struct Pinned(pub(super) HostMemory);
 impl RawPinned for Pinned {
     fn pointer(&self) -> *mut u8 {
         self.0.pointer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Device;
+
+    #[test]
+    fn zeroed_memory_is_zero_however_long_and_however_often() {
+        let cpu = Device::open("cpu").expect("a CPU");
+        let stream = cpu.default_stream().expect("its stream");
+        for len in [1, 4096, (2 << 20) - 1, 2 << 20, (5 << 20) + 3] {
+            for _ in 0..4 {
+                let memory = cpu.allocate_zeroed(len).expect("memory");
+                let mut bytes = vec![1; len];
+                stream.read(&memory, 0, &mut bytes).expect("all bytes");
+                assert!(bytes.iter().all(|&byte| byte == 0), "{len} bytes");
+                stream.fill_at_once(&memory, 0, len, 7).expect("all bytes");
+                stream.read(&memory, 0, &mut bytes).expect("all bytes");
+                assert!(bytes.iter().all(|&byte| byte == 7), "{len} bytes");
+            }
+        }
     }
 }

@@ -1,12 +1,13 @@
 //! Pages of this process: mapped, reserved, moved, given back. Lengths and addresses are multiples of the page here.
 
+use std::collections::TryReserveError;
 use std::ffi::c_void;
 use std::io;
 
 use rustix::mm::{Advice, MapFlags, MprotectFlags, MremapFlags, ProtFlags, madvise, mmap_anonymous, mprotect, mremap_fixed, munmap};
 
 /// What the processor translates with one entry where the system gives it the chance.
-const HUGE_PAGE: usize = 2 << 20;
+pub(super) const HUGE_PAGE: usize = 2 << 20;
 
 const READ_WRITE: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
 
@@ -58,6 +59,17 @@ pub(super) fn advise_huge(address: usize, len: usize) {
         // SAFETY: it is advice, which changes no content: where there are no huge pages, small ones do.
         let _ = unsafe { madvise(start as *mut c_void, end - start, Advice::LinuxHugepage) };
     }
+}
+
+/// A vector with room for `count` values, in huge pages where the system has them and it is long enough.
+///
+/// # Errors
+/// There is no room.
+pub fn vec_with_room<T>(count: usize) -> Result<Vec<T>, TryReserveError> {
+    let mut values: Vec<T> = Vec::new();
+    values.try_reserve_exact(count)?;
+    advise_huge(values.as_ptr().addr(), count * size_of::<T>());
+    Ok(values)
 }
 
 fn map_private_aligned(len: usize) -> io::Result<usize> {

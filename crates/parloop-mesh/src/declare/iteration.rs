@@ -9,6 +9,7 @@ use super::set::Set;
 use crate::Result;
 use crate::error::MeshError;
 use crate::plan::Elements;
+use crate::storage::Numbers;
 use parloop_device::once::Once;
 
 /// What a loop visits, numbered from 0; of a subset only some of these numbers are visited.
@@ -268,8 +269,8 @@ impl Iteration {
     ///
     /// # Errors
     /// When the host cannot read the values; [`MeshError::LayerRange`].
-    pub fn targets(&self, map: &Map) -> Result<Vec<i32>> {
-        let values = map.values()?;
+    pub fn targets<'m>(&self, map: &'m Map) -> Result<Numbers<'m, i32>> {
+        let values = map.numbers()?;
         if self.tower.is_none() || map.is_by_visit() {
             return Ok(values);
         }
@@ -287,7 +288,7 @@ impl Iteration {
                 }
             }
         }
-        Ok(targets)
+        Ok(Numbers::Copied(targets))
     }
 
     /// Refuses a map that leaves its target set in a higher layer.

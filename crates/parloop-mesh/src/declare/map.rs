@@ -15,7 +15,7 @@ use super::ties::Tied;
 use crate::Result;
 use crate::error::MeshError;
 use crate::plan::{self, Elements, Incidence, Pattern, Table};
-use crate::storage::Storage;
+use crate::storage::{Numbers, Storage};
 
 /// For each element of `from`, `arity` elements of `to`. Clones are the same map.
 ///
@@ -253,12 +253,18 @@ impl Map {
         }
     }
 
-    /// Positions of stored blocks for each visit of a loop, which were checked when they were found; -1 is none.
-    pub(super) fn to_blocks(rows: &Map, stored: (&Set, &Arc<Pattern>), arity: usize, values: &[i32], name: String) -> Result<Map> {
+    /// Positions of stored blocks for each visit of a loop, which were checked when they were found; -1 is none, if it `drops` any.
+    pub(super) fn to_blocks(
+        rows: &Map,
+        stored: (&Set, &Arc<Pattern>),
+        arity: usize,
+        positions: Storage,
+        drops: bool,
+        name: String,
+    ) -> Result<Map> {
         let (set, pattern) = stored;
-        let drops = values.iter().any(|&value| value < 0);
         let blocks = Blocks { drops, rows: rows.clone(), pattern: pattern.clone() };
-        let kind = Kind::Blocks(Storage::with_values(values, values.len() / arity, arity)?, blocks);
+        let kind = Kind::Blocks(positions, blocks);
         Ok(Map::of(MapIdentity::Own(Identity::fresh()), name, (rows.from(), set), arity, kind, None))
     }
 
@@ -457,6 +463,14 @@ impl Map {
                 let (values, rows) = (of.values()?, through.values()?);
                 Ok(rows.iter().flat_map(|&row| &values[row as usize * self.arity()..][..self.arity()]).copied().collect())
             }
+        }
+    }
+
+    /// As [`values`](Self::values), without a copy where there is a table.
+    pub(crate) fn numbers(&self) -> Result<Numbers<'_, i32>> {
+        match &self.inner.kind {
+            Kind::Table(values) | Kind::Blocks(values, _) => values.numbers(),
+            Kind::Identity | Kind::First | Kind::Permuted { .. } | Kind::Composed { .. } => Ok(Numbers::Copied(self.values()?)),
         }
     }
 

@@ -16,7 +16,8 @@ use super::set::Set;
 use crate::Result;
 use crate::error::MeshError;
 use crate::plan::threads::available;
-use crate::plan::{Elements, Flat, Pair, Pattern, PatternSize, Positions, Table};
+use crate::plan::{Elements, Flat, Pair, Pattern, PatternSize, Table};
+use crate::storage::{Numbers, Storage};
 
 /// The stored blocks of matrices from data on one set to data on another. Clones are the same sparsity.
 ///
@@ -233,33 +234,38 @@ impl Sparsity {
         };
         let column_table = column_values.as_ref().map(|values| flat(columns, values, iteration)).transpose()?;
         let pair = Pair::new(&row_table, column_table.as_ref().unwrap_or(&row_table))?;
-        let positions = match self.pattern().positions(pair, available())? {
-            Positions::Narrow(positions) => positions,
-            Positions::Wide(_) => unreachable!("invariant: a set of blocks has numbers of 32 bits"),
-        };
-        let name = format!("{} × {} in {}", rows.name(), columns.name(), self.name());
         let arity = rows.slots(iteration.height()) * columns.slots(iteration.height());
-        Map::to_blocks(rows, (&self.inner.nonzeros, &self.inner.pattern), arity, &positions, name)
+        let (positions, drops) =
+            Storage::filled(pair.count(), arity, |positions| Ok(self.pattern().find_positions(pair, available(), positions)?))?;
+        let name = format!("{} × {} in {}", rows.name(), columns.name(), self.name());
+        Map::to_blocks(rows, (&self.inner.nonzeros, &self.inner.pattern), arity, positions, drops, name)
     }
 }
 
 /// Targets of a map, -1 where they are among these elements.
-fn without(mut values: Vec<i32>, map: &Map, dropped: &[i32]) -> Vec<i32> {
-    if !dropped.is_empty() {
-        let mut is_dropped = vec![false; map.to().sizes().total];
-        for &element in dropped {
-            if let Some(mark) = usize::try_from(element).ok().and_then(|element| is_dropped.get_mut(element)) {
-                *mark = true;
-            }
-        }
-        values.iter_mut().filter(|value| **value >= 0 && is_dropped[**value as usize]).for_each(|value| *value = -1);
+fn without<'m>(values: Numbers<'m, i32>, map: &Map, dropped: &[i32]) -> Numbers<'m, i32> {
+    if dropped.is_empty() {
+        return values;
     }
-    values
+    let mut is_dropped = vec![false; map.to().sizes().total];
+    for &element in dropped {
+        if let Some(mark) = usize::try_from(element).ok().and_then(|element| is_dropped.get_mut(element)) {
+            *mark = true;
+        }
+    }
+    let mut values = values.into_vec();
+    values.iter_mut().filter(|value| **value >= 0 && is_dropped[**value as usize]).for_each(|value| *value = -1);
+    Numbers::Copied(values)
 }
 
-fn flat<'a>(map: &Map, values: &'a [i32], iteration: &Iteration) -> Result<Flat<'a>> {
+fn flat<'a>(map: &Map, values: &'a Numbers<'_, i32>, iteration: &Iteration) -> Result<Flat<'a>> {
     let table = Table { values, arity: map.slots(iteration.height()), set: 0, targets: map.to().sizes().total, drops: true };
-    Ok(Flat::new(Elements::Range(0..iteration.total()), table)?)
+    let elements = Elements::Range(0..iteration.total());
+    Ok(match values {
+        // The map's own, which were checked when it was made.
+        Numbers::InPlace { .. } => Flat::of_checked(elements, table)?,
+        Numbers::Copied(_) => Flat::new(elements, table)?,
+    })
 }
 
 /// Refuses data that a matrix cannot have rows or columns for.

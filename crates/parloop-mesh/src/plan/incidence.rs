@@ -226,8 +226,15 @@ impl<'a> Incidence<'a> {
 }
 
 impl Table<'_> {
+    /// Refuses a table without a row for each element, or with values that are not targets.
     pub(super) fn check(&self, table: usize, elements: &Elements) -> Result<(), PlanError> {
-        let &Self { values, arity, targets, drops, .. } = self;
+        self.check_rows(table, elements)?;
+        self.check_values(table, elements)
+    }
+
+    /// Refuses a table without a row for each element.
+    pub(super) fn check_rows(&self, table: usize, elements: &Elements) -> Result<(), PlanError> {
+        let &Self { values, arity, .. } = self;
         let whole = if arity == 0 { values.is_empty() } else { values.len() % arity == 0 };
         if !whole {
             return Err(PlanError::Shape { table, values: values.len(), arity });
@@ -239,12 +246,25 @@ impl Table<'_> {
         if elements.end() > rows {
             return Err(PlanError::NoRow { table, element: elements.end() - 1, rows });
         }
+        Ok(())
+    }
+
+    fn check_values(&self, table: usize, elements: &Elements) -> Result<(), PlanError> {
+        let &Self { values, arity, targets, drops, .. } = self;
+        if arity == 0 || elements.is_empty() {
+            return Ok(());
+        }
         // As unsigned numbers, negative values are too large as well.
         let limit = u32::try_from(targets).unwrap_or(u32::MAX).min(i32::MAX as u32 + 1);
         let is_wrong = |value: i32| value as u32 >= limit && !(drops && value < 0);
         if let Elements::Range(range) = elements {
-            // All values at once can be looked at in vectors; where one is wrong is found below.
-            if !values[range.start * arity..range.end * arity].iter().fold(false, |wrong, &value| wrong | is_wrong(value)) {
+            // The largest can be found in vectors; where one is wrong is found below. As a signed number, a negative one is small.
+            let values = &values[range.start * arity..range.end * arity];
+            let largest = match drops {
+                true => values.iter().fold(-1, |largest, &value| largest.max(value)),
+                false => values.iter().fold(0, |largest, &value| largest.max(value as u32)) as i32,
+            };
+            if !is_wrong(largest) {
                 return Ok(());
             }
         }

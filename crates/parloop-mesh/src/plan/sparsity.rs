@@ -9,6 +9,7 @@ mod given;
 mod merge;
 mod pair;
 mod positions;
+mod search;
 mod strip;
 
 pub use merge::{Merged, merge};

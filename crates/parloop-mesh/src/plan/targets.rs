@@ -62,6 +62,16 @@ impl<'a> Flat<'a> {
         table.check(0, &elements)?;
         Ok(Self { elements, table })
     }
+
+    /// As [`new`](Self::new), with values that were checked before and cannot have changed since.
+    ///
+    /// # Errors
+    /// An element has no row in the table.
+    pub(crate) fn of_checked(elements: Elements<'a>, table: Table<'a>) -> Result<Self, PlanError> {
+        elements.check()?;
+        table.check_rows(0, &elements)?;
+        Ok(Self { elements, table })
+    }
 }
 
 impl checked::Checked for Flat<'_> {}

@@ -41,6 +41,9 @@ impl<T: Targets> Batches for T {
     }
 
     fn read(&self, places: Range<usize>, out: &mut Vec<i32>) {
+        if let Some(targets) = self.listed(places.clone()) {
+            return out.extend_from_slice(targets);
+        }
         let known = out.len();
         out.resize(known + places.len() * self.arity(), 0);
         let mut free = out[known..].iter_mut();
@@ -56,13 +59,18 @@ impl<T: Targets> Batches for T {
     fn span(&self, places: Range<usize>) -> Range<usize> {
         // As an unsigned number, a negative value is larger than all; as a signed one it is smaller.
         let (mut least, mut most) = (u32::MAX, -1);
-        let mut widen = |target: i32| {
-            least = least.min(target as u32);
-            most = most.max(target);
-        };
         match self.listed(places.clone()) {
-            Some(targets) => targets.iter().for_each(|&target| widen(target)),
-            None => places.for_each(|place| self.each(place, &mut widen)),
+            Some(targets) => {
+                // One after the other, each in vectors.
+                least = targets.iter().fold(least, |least, &target| least.min(target as u32));
+                most = targets.iter().fold(most, |most, &target| most.max(target));
+            }
+            None => places.for_each(|place| {
+                self.each(place, |target| {
+                    least = least.min(target as u32);
+                    most = most.max(target);
+                });
+            }),
         }
         if most < 0 { 0..0 } else { least as usize..most as usize + 1 }
     }

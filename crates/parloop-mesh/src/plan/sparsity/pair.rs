@@ -31,6 +31,11 @@ impl<'a> Pair<'a> {
         self.rows.size().count
     }
 
+    /// How many blocks an element has.
+    pub(super) fn blocks_each(&self) -> usize {
+        self.rows.size().arity.saturating_mul(self.columns.size().arity)
+    }
+
     /// Whether rows and columns come from one source.
     pub(super) fn is_square(&self) -> bool {
         std::ptr::addr_eq(self.rows, self.columns)

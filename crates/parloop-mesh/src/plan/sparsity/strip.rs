@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use parloop_device::cpu::vec_with_room;
+
 use super::band::Band;
 use super::distinct::{self, Marks, Row, Table};
 use super::pair::Pair;
@@ -68,8 +70,17 @@ impl Plan<'_> {
         let mut making = Making::new(self);
         making.band.starts.reserve(rows.len() + 1);
         making.band.starts.push(0);
-        for strip in self.strips(rows) {
-            making.strip(&strip);
+        let (strips, count) = (self.strips(rows.clone()), rows.len());
+        for (number, strip) in strips.iter().enumerate() {
+            making.strip(strip);
+            // Rows mostly have about as many columns as the first ones.
+            if number == 0 && strips.len() > 1 {
+                let found = &making.band.columns;
+                if let Ok(mut columns) = vec_with_room((found.len() / strip.rows.len().max(1) + 1).saturating_mul(count)) {
+                    columns.extend_from_slice(found);
+                    making.band.columns = columns;
+                }
+            }
         }
         making.band.columns.shrink_to_fit();
         making.band

@@ -121,7 +121,7 @@ impl Maker<'_> {
     pub(super) fn map_values(&self, number: usize) -> Result<Vec<i32>> {
         match self.renumbered.get(&number) {
             Some(values) => Ok(values.clone()),
-            None => self.making.iteration.targets(&self.making.maps()[number]),
+            None => Ok(self.making.iteration.targets(&self.making.maps()[number])?.into_vec()),
         }
     }
 }
