@@ -257,6 +257,41 @@ def test_nothing_is_kept_alive():
     assert [reference() for reference in references] == [None] * 5
 
 
+def test_a_matrix_is_assembled_again_with_other_conditions_and_coefficients():
+    V = space("CG", 1)
+    u, v = fd.TrialFunction(V), fd.TestFunction(V)
+    f, g = some(V), fd.Function(V).assign(2.0)
+    forms = [(1 + c * c) * fd.inner(fd.grad(u), fd.grad(v)) * fd.dx for c in (f, g)]
+    left, right = fd.DirichletBC(V, 0, 1), fd.DirichletBC(V, 0, 2)
+    cases = [(form, bcs) for form in forms for bcs in ([], [left], [left, right], [right])]
+    expected = [numbers(fd.assemble(form, bcs=bcs)) for form, bcs in cases]
+    on_parloop.use("cpu")
+    out = {len(bcs): fd.assemble(form, bcs=bcs) for form, bcs in cases}
+    for _ in range(3):
+        for (form, bcs), wanted in zip(cases, expected):
+            assert np.allclose(numbers(fd.assemble(form, bcs=bcs, tensor=out[len(bcs)])), wanted, rtol=1e-12, atol=1e-14)
+    assert not on_parloop.report().reasons
+
+
+def test_coefficients_of_a_matrix_that_lives_are_not_kept_alive():
+    on_parloop.use("cpu")
+    V = space("CG", 1)
+    u, v = fd.TrialFunction(V), fd.TestFunction(V)
+    A = fd.assemble(u * v * fd.dx)
+
+    def run():
+        f = some(V)
+        fd.assemble(f * f * u * v * fd.dx, tensor=A)
+        return weakref.ref(f.dat), weakref.ref(f.dat._data.base if f.dat._data.base is not None else f.dat._data)
+
+    references = run()
+    # Firedrake itself keeps the form that a matrix was assembled from last.
+    fd.assemble(u * v * fd.dx, tensor=A)
+    gc.collect()
+    gc.collect()
+    assert [reference() for reference in references] == [None] * 2
+
+
 def test_a_matrix_is_assembled_again_in_place():
     V = space("CG", 1)
     u, v, c = fd.TrialFunction(V), fd.TestFunction(V), fd.Constant(1.0)

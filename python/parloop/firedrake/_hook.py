@@ -13,7 +13,7 @@ from typing import Any
 from .._parloop import Context, MeshError, ParloopError
 from ..captured import Writer
 from ._left import LeftToPyOP2
-from ._loops import LoopArguments, Prepared, prepare
+from ._loops import LoopArguments, Prepared, matrix_of, prepare
 from ._report import Report
 from ._weak import ByIdentity
 
@@ -40,6 +40,8 @@ class Hook:
         self.report = Report()
         #: By part: whether it is the core, its first element and how many it has.
         self._ready: ByIdentity[dict[tuple[bool, int, int], _Ready]] = ByIdentity()
+        #: By matrix: loops that assemble into it. Firedrake makes a new loop for each assembly of a matrix that is not a solver's.
+        self._of_matrices: ByIdentity[dict[tuple[int, bool, int, int], _Ready]] = ByIdentity()
         #: Kernels that could not be compiled.
         self._refused: ByIdentity[str] = ByIdentity()
         self._original: Any = None
@@ -82,8 +84,22 @@ class Hook:
         key = part is loop.iterset.core_part, int(part.offset), int(part.size)
         ready = parts.get(key)
         if ready is None or not ready.is_valid(loop):
-            ready = parts[key] = _Ready(LoopArguments(loop), self._agreed(loop, self._made(loop, part)))
+            ready = parts[key] = self._known(loop, part, key)
         return ready.found
+
+    def _known(self, loop: Any, part: Any, key: tuple[bool, int, int]) -> _Ready:
+        """What is known of another loop with the same arguments, or is made."""
+        mat = next((mat for mat in map(matrix_of, loop.arguments) if mat is not None), None)
+        if mat is None or loop.comm.size > 1:
+            return _Ready(LoopArguments(loop), self._agreed(loop, self._made(loop, part)))
+        loops, number = self._of_matrices.setdefault(mat, dict), (id(loop.global_kernel), *key)
+        if (known := loops.get(number)) is not None and known.is_valid(loop):
+            return known
+        made = self._made(loop, part)
+        if not isinstance(made, Prepared) or not made.is_in_place():
+            return _Ready(LoopArguments(loop), made)
+        loops[number] = _Ready(LoopArguments(loop, lambda: loops.pop(number, None)), made)
+        return loops[number]
 
     @staticmethod
     def _agreed(loop: Any, made: Prepared | str | None) -> Prepared | str | None:

@@ -22,23 +22,62 @@ Step = Callable[[], None]
 
 
 class LoopArguments:
-    """The arguments that a loop of PyOP2's had: its data, and rows and columns that matrices do not get. It keeps no data."""
+    """What a loop of PyOP2's runs over and with: its kernel, set, data and maps, and rows and columns that matrices do not get. It keeps no data;
+    `forget` is called when some of it goes."""
 
-    def __init__(self, loop: Any) -> None:
-        self._data = tuple(_reference(arg.data) for arg in loop.arguments)
-        self._lgmaps = tuple(getattr(arg, "lgmaps", None) for arg in loop.arguments)
+    def __init__(self, loop: Any, forget: Callable[[], object] = lambda: None) -> None:
+        self._kernel = loop.global_kernel
+        self._objects = tuple(_reference(of, forget) for of in _objects(loop))
+        self._lgmaps = tuple(_lgmaps_of(arg) for arg in loop.arguments)
 
     def is_same(self, loop: Any) -> bool:
-        """Whether it still has them."""
-        for known, lgmaps, arg in zip(self._data, self._lgmaps, loop.arguments, strict=True):
-            if known() is not arg.data or getattr(arg, "lgmaps", None) is not lgmaps:
-                return False
+        """Whether a loop has them."""
+        objects = _objects(loop)
+        if self._kernel is not loop.global_kernel or len(objects) != len(self._objects):
+            return False
+        if any(known() is not of for known, of in zip(self._objects, objects, strict=True)):
+            return False
+        lgmaps = (_lgmaps_of(arg) for arg in loop.arguments)
+        return all(_are_same(*both, loop.comm.size == 1) for both in zip(self._lgmaps, lgmaps, strict=True))
+
+
+def _objects(loop: Any) -> list[Any]:
+    """The set, data and maps of a loop."""
+    objects = [loop.iterset]
+    for arg in loop.arguments:
+        maps = getattr(arg, "maps", getattr(arg, "map_", None))
+        objects += [arg.data, *(maps if isinstance(maps, tuple) else [maps])]
+    return objects
+
+
+def matrix_of(arg: Any) -> Any:
+    """The matrix of an argument, if it is one that is not mixed."""
+    return arg.data if type(arg).__name__ == "MatParloopArg" else None
+
+
+def _lgmaps_of(arg: Any) -> Any:
+    """The local-to-global maps of a matrix: those of the argument, or PETSc's."""
+    given = getattr(arg, "lgmaps", None)
+    return given if given is not None or matrix_of(arg) is None else arg.data.handle.getLGMap()
+
+
+def _are_same(known: Any, lgmaps: Any, compares: bool) -> bool:
+    """Whether local-to-global maps are those that are known. Firedrake makes new ones for each assembly with boundary conditions, so that their
+    numbers are compared; several processes, which must come to the same conclusion, compare nothing."""
+    if known is lgmaps or known is None or lgmaps is None:
+        return known is lgmaps
+    if isinstance(known, (tuple, list)):
+        return len(known) == len(lgmaps) and all(_are_same(*pair, compares) for pair in zip(known, lgmaps, strict=True))
+    if known.handle == lgmaps.handle:
         return True
+    if not compares or not known.handle or known.block_size != lgmaps.block_size:
+        return False
+    return bool(np.array_equal(known.block_indices, lgmaps.block_indices))
 
 
-def _reference(data: Any) -> Callable[[], Any]:
+def _reference(of: Any, forget: Callable[[], object]) -> Callable[[], Any]:
     """What gives the object as long as it lives; addresses, which are passed as numbers, are kept."""
-    return (lambda: data) if isinstance(data, int) else weakref.ref(data)
+    return (lambda: of) if of is None or isinstance(of, int) else weakref.ref(of, lambda _: forget())
 
 
 @dataclasses.dataclass
@@ -56,6 +95,10 @@ class Prepared:
     def is_valid(self) -> bool:
         """Whether the numbers of all matrices are where they were."""
         return all(mat.is_there() for mat in self.matrices)
+
+    def is_in_place(self) -> bool:
+        """Whether matrices are written where PETSc has them."""
+        return all(isinstance(mat, Adopted) for mat in self.matrices)
 
     def __call__(self, around: Callable[[Loop], contextlib.AbstractContextManager[None]] | None = None) -> None:
         """Runs it; `around` is entered between what is done before and the run itself."""

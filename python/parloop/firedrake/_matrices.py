@@ -88,10 +88,12 @@ def _numbers_of(lgmap: Any, size: int) -> Any:
 
 def _local(numbers: Any, begin: int) -> Any:
     """Numbers of PETSc's rows, as those of the matrix of ours, which must be the same but for what is dropped."""
-    kept = numbers >= 0
-    if not np.array_equal(numbers[kept], np.flatnonzero(kept) + begin):
+    own = np.arange(numbers.size, dtype=np.int32)
+    dropped = numbers < 0
+    if not (dropped | (numbers - begin == own)).all():
         raise OutOfPlace("a local-to-global map that is not the identity")
-    return np.where(kept, np.arange(numbers.size), -1).astype(np.int32)
+    own[dropped] = -1
+    return own
 
 
 _adopted: ByIdentity[Adopted] = ByIdentity()
