@@ -240,6 +240,18 @@ def test_kernels_that_keep_values_or_cannot_be_compiled_are_left_to_pyop2():
     assert dict(on_parloop.report().reasons) == {"a kernel that keeps values between calls": 1}
 
 
+def test_user_code_does_what_it_does_in_pyop2():
+    nodes = op2.Set(5)
+    found = []
+    for device in (None, "cpu"):
+        if device:
+            on_parloop.use(device)
+        x = op2.Dat(nodes, np.arange(5.0))
+        op2.par_loop(op2.Kernel("void twice(double *x) { x[0] *= 2; }", "twice", user_code="x[0] = 7;"), nodes, x(op2.RW))
+        found.append(x.data_ro.tolist())
+    assert found[0] == found[1] == [0, 2, 4, 6, 8] and not on_parloop.report().reasons
+
+
 def test_nothing_is_kept_alive():
     on_parloop.use("cpu")
 

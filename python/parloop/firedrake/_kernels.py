@@ -108,8 +108,7 @@ def _with_axes_as_used(loopy: Any, program: Any, name: str) -> Any:
 
 
 def _made(local: Any, call: Call) -> Source:
-    if local.user_code:
-        raise LeftToPyOP2("a kernel with user_code")
+    # PyOP2 accepts `user_code` and puts it nowhere.
     theirs = importlib.import_module("pyop2.codegen.rep2loopy")
     text, name = _text_of(local), str(local.name)
     code = with_own_systems(text, {"solve": theirs.solve_preamble, "inverse": theirs.inverse_preamble})

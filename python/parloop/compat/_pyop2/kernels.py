@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import warnings
 from typing import Any
 
 from ... import KernelTypeError, mesh
@@ -52,7 +53,7 @@ class LocalKernel:
     @functools.cached_property
     def _made(self) -> mesh.Kernel:
         if self.user_code:
-            raise KernelTypeError(f"kernel `{self.name}` asks for user_code, which is not supported; put it into the code of the kernel")
+            warnings.warn(f"kernel `{self.name}` has user_code, which PyOP2 ignores too; put it into the code of the kernel", stacklevel=2)
         load_libraries(self.ldargs)
         if not isinstance(self.code, str):
             return mesh.Kernel(self.code, self.name, list(self.headers), list(self.include_dirs))
