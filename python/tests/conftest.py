@@ -6,9 +6,11 @@ import sys
 import tempfile
 import textwrap
 
-# The cache is opened at the first compile of the process, so it is named before parloop is imported.
-_CACHE = tempfile.TemporaryDirectory(prefix="parloop-tests-")
-os.environ["PARLOOP_CACHE_DIR"] = os.path.join(_CACHE.name, "cache")
+# The cache is opened at the first compile of the process, so it is named before parloop is imported. Workers of pytest-xdist inherit that of
+# the process that started them: what one of them has compiled, the others need not.
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    _CACHE = tempfile.TemporaryDirectory(prefix="parloop-tests-")
+    os.environ["PARLOOP_CACHE_DIR"] = os.path.join(_CACHE.name, "cache")
 os.environ.pop("PARLOOP_DEVICE", None)
 
 import numpy as np
