@@ -35,7 +35,7 @@ export VIRTUAL_ENV := $(VENV)
 export CARGO_TERM_PROGRESS_WHEN ?= auto
 SOURCES := $(shell find crates -name '*.rs' -o -name '*.h' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test package lint test-rust test-python test-examples fuzz torture leaks interleavings memcheck wheel sdist crates bench drivers docs docs-rust clean
+.PHONY: demo test package lint environment test-rust test-python test-examples fuzz torture leaks interleavings memcheck wheel sdist crates bench drivers docs docs-rust clean
 
 demo: $(VENV)/.package $(VENV)/.pictures
 	$(BIN)/python -m parloop.demo
@@ -50,6 +50,9 @@ test: drivers test-rust test-python test-examples
 drivers: $(VENV)/.tests
 	bash scripts/drivers.sh
 
+# All that tests and documentation download.
+environment: $(VENV)/.tests $(VENV)/.pictures $(VENV)/.docs drivers
+
 lint: $(VENV)/.tools $(if $(LINK),$(WHEELS)/.tools)
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
@@ -57,6 +60,8 @@ lint: $(VENV)/.tools $(if $(LINK),$(WHEELS)/.tools)
 # loom wants features of its dependencies that the package does not have: crates of both would be compiled twice. Examples have the features of
 # the tests for the same reason.
 TESTED := --workspace --exclude parloop-python --exclude parloop-interleavings
+# PoCL compiles one kernel at a time in a process: with only a thread for each core, cores would be idle while threads wait for it.
+export RUST_TEST_THREADS ?= $(shell echo $$(($$(nproc) + 2)))
 test-rust: $(VENV)/.tests $(if $(LINK),$(WHEELS)/.tools)
 	cargo test $(TESTED)
 	cargo test --package parloop-interleavings
