@@ -1,11 +1,7 @@
 """Meshes that processes share: programs under every mpirun that is installed, against the same numbers of one process."""
 
 import importlib.util
-import os
 import pathlib
-import shutil
-import subprocess
-import sys
 import textwrap
 
 import numpy as np
@@ -13,41 +9,7 @@ import parloop as pl
 import parloop.mesh as op2
 import pytest
 from conftest import missing, open_context
-
-EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
-LAUNCHERS = {"openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"], "mpich": ["mpirun.mpich"]}
-#: Both libraries, with two and with three processes.
-EVERY = [("openmpi", 2), ("openmpi", 3), ("mpich", 2), ("mpich", 3)]
-
-HEAD = """
-import sys
-import numpy as np
-import parloop as pl, parloop.mesh as op2
-from parloop.mesh import READ, WRITE, RW, INC, MIN, MAX
-world = op2.Comm.world()
-rank, size = world.rank, world.size
-"""
-
-
-def mpirun(launcher, ranks, program, tmp_path, **environment):
-    """The status of processes that run a program, and all that they wrote."""
-    if shutil.which(LAUNCHERS[launcher][0]) is None:
-        missing(f"{LAUNCHERS[launcher][0]} (bash scripts/drivers.sh)")
-    path = tmp_path / "program.py"
-    path.write_text(HEAD + textwrap.dedent(program))
-    command = [*LAUNCHERS[launcher], "-n", str(ranks), sys.executable, str(path)]
-    folders = [str(pathlib.Path(pl.__file__).parents[1]), str(EXAMPLES)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders), "PARLOOP_DEVICE": "cpu:1", **environment}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
-    return done.returncode, done.stdout + done.stderr
-
-
-def passes(launcher, ranks, program, tmp_path, **environment):
-    """Runs a program whose processes all must come to its end."""
-    end = f"\nopen({str(tmp_path / 'done')!r} + str(rank), 'w').close()\n"
-    status, text = mpirun(launcher, ranks, textwrap.dedent(program) + end, tmp_path, **environment)
-    assert status == 0 and all((tmp_path / f"done{rank}").exists() for rank in range(ranks)), text
-
+from mpirun import EVERY, HEAD, LAUNCHERS, mpirun, passes
 
 @pytest.mark.parametrize(("launcher", "ranks"), [("openmpi", 3), ("mpich", 2)])
 def test_the_airfoil_has_the_same_residuals(launcher, ranks, tmp_path):
@@ -357,7 +319,6 @@ def test_processes_with_different_meshes_or_loops_are_told(tmp_path):
 
     late = "cannot be created on distributed set `cells`; create it before the set is distributed"
     refused(pl.MapValueError, "map `late` " + late, lambda: op2.Map(cells, nodes, 2, ends.values_with_halo, "late"))
-    refused(pl.SizeTypeError, "it is distributed, and loops over extruded sets are not", lambda: op2.ExtrudedSet(cells, 3))
     edges, sides = op2.Set(3, "edges"), op2.Set(3, "sides")
     one, two = op2.Map(edges, sides, 1, [0, 1, 2], "one"), op2.Map(sides, edges, 2, [0, 1, 2, 0, 1, 2], "two")
     op2.distribute(edges, [0, 1, 1])
@@ -576,10 +537,7 @@ def test_what_cannot_be_distributed_is_told():
         op2.distribute(op2.Set((1, 2, 3), "parts"))
     with pytest.raises(pl.MeshError, match="expected a Comm or an mpi4py communicator, not"):
         op2.distribute(cells, comm=3)
-    columns = op2.ExtrudedSet(nodes, 4)
-    with pytest.raises(pl.SetValueError, match="extruded sets such as `nodes_extruded` cannot be distributed"):
-        op2.distribute(cells)
-    del columns, ends
+    del ends
 
 
 @pytest.mark.parametrize(("launcher", "ranks"), [("openmpi", 3), ("mpich", 2)])

@@ -10,10 +10,13 @@ use crate::Result;
 use crate::declare::dat::Dat;
 use crate::declare::dataset::DataSet;
 use crate::declare::halo::Halo;
+use crate::declare::iteration::Iteration;
+use crate::declare::layers::Region;
 use crate::declare::map::Map;
+use crate::declare::moves::Moves;
 use crate::declare::set::{Set, SetKind};
 use crate::error::MeshError;
-use crate::plan::{Graph, Link, Share, by_coordinates, follow, renumber, shares};
+use crate::plan::{Graph, Link, Runs, Share, between_runs, by_coordinates, follow, renumber, shares};
 use crate::sizes::Sizes;
 use crate::storage::Storage;
 
@@ -70,8 +73,8 @@ impl Report {
 /// ```
 ///
 /// # Errors
-/// [`MeshError::Distribute`]: a set that is not plain or has been distributed, extruded sets among those connected, processes with different
-/// meshes, owners that do not exist; what METIS and MPI say.
+/// [`MeshError::Distribute`]: a set that is not plain or has been distributed, maps that lead all elements to one among those connected, processes
+/// with different meshes, owners that do not exist, or several for one column of an extruded set; what METIS and MPI say.
 pub fn distribute(set: &Set, by: By<'_>, comm: &Comm) -> Result<Report> {
     let wrong = |reason: String| Err(MeshError::Distribute { set: set.name().to_owned(), reason });
     if !matches!(set.kind(), SetKind::Plain) {
@@ -84,31 +87,87 @@ pub fn distribute(set: &Set, by: By<'_>, comm: &Comm) -> Result<Report> {
     if let Some(part) = mesh.sets.iter().find(|set| set.sizes().owned < set.sizes().total) {
         return wrong(format!("set `{}` has ghosts; every process must start with the whole mesh", part.name()));
     }
-    let sizes: Vec<usize> = mesh.sets.iter().map(|set| set.sizes().total).collect();
     let values = mesh.maps.iter().map(Map::values).collect::<Result<Vec<_>>>()?;
     let links: Vec<Link<'_>> = mesh.maps.iter().zip(&values).map(|(map, values)| mesh.link(map, values)).collect();
-    let owners = owners(&mesh, by, &links, comm)?;
-    let counted = |rank: usize| owners.iter().filter(|&&owner| owner as usize == rank).count();
-    let mut report = Report { owned: (0..comm.size()).map(counted).collect(), cut: 0, neighbours: 0, ghosts: 0 };
+    if comm.size() > 1 {
+        mesh.check_alike(set, &values, comm)?;
+    }
+    // What columns lead through is dealt out as whole runs.
+    let runs = mesh.runs(&links)?;
+    let of_runs: Vec<_> = links.iter().map(|link| between_runs(link, runs[link.from].as_ref(), runs[link.to].as_ref())).collect();
+    let run_links: Vec<Link<'_>> =
+        links.iter().zip(&of_runs).map(|(link, (arity, values))| Link { arity: *arity, values, ..*link }).collect();
+    let counts: Vec<usize> = mesh.sets.iter().zip(&runs).map(|(set, runs)| runs.as_ref().map_or(set.sizes().total, Runs::count)).collect();
+    let owners = owners(&mesh, by, Links { elements: &links, runs: &run_links, of_set: runs[0].as_ref() }, comm)?;
+    let mut report = Report { owned: vec![0; comm.size()], cut: 0, neighbours: 0, ghosts: 0 };
+    for (run, &owner) in owners.iter().enumerate() {
+        report.owned[owner as usize] += runs[0].as_ref().map_or(1, |runs| runs.elements(run).count());
+    }
     if comm.size() == 1 {
         return Ok(report);
     }
-    mesh.check_alike(set, &values, comm)?;
-    report.cut = Graph::of(0, sizes[0], &links)?.cut(&owners);
-    let owners = follow(&sizes, &links, 0, owners, comm.size())?;
+    report.cut = Graph::of(0, counts[0], &run_links)?.cut(&owners);
+    let owners = follow(&counts, &run_links, 0, owners, comm.size())?;
     let owners: Vec<Vec<u32>> = owners.into_iter().map(|of_set| of_set.expect("invariant: maps connect all of these sets")).collect();
     let slices: Vec<&[u32]> = owners.iter().map(|of_set| &of_set[..]).collect();
-    let mut shares = shares(&slices, &links, comm.rank() as u32);
-    renumber(&mut shares, &slices, &links)?;
-    let parts = mesh.parts(&shares, &owners, &links, comm)?;
-    mesh.replace(parts, &shares, &owners)?;
+    let mut shares = shares(&slices, &run_links, comm.rank() as u32);
+    renumber(&mut shares, &slices, &run_links)?;
+    let division = Division::new(shares, owners, runs);
+    let parts = mesh.parts(&division, &links, comm)?;
+    mesh.replace(parts, &division)?;
     let halo = set.current().halo().expect("invariant: it has just been distributed");
-    (report.neighbours, report.ghosts) = (halo.neighbours().len(), shares[0].numbers.len() - shares[0].owned);
+    let share = &division.shares[0];
+    (report.neighbours, report.ghosts) = (halo.neighbours().len(), share.numbers.len() - share.owned);
     Ok(report)
 }
 
-/// The owners of the elements of the set, as computed by one process or as given.
-fn owners(mesh: &Tied, by: By<'_>, links: &[Link<'_>], comm: &Comm) -> Result<Vec<u32>> {
+/// Maps between elements, and the same between runs.
+struct Links<'a> {
+    elements: &'a [Link<'a>],
+    runs: &'a [Link<'a>],
+    /// The runs of the set that is dealt out, if it has any.
+    of_set: Option<&'a Runs>,
+}
+
+/// What this process has of each set.
+struct Division {
+    /// Elements of the whole sets.
+    shares: Vec<Share>,
+    /// The owner of each element.
+    owners: Vec<Vec<u32>>,
+    /// The run of each element of a share, of sets that have runs.
+    local_runs: Vec<Option<Vec<i32>>>,
+    /// How far it is from an element of a run to the next in the whole set.
+    steps: Vec<usize>,
+}
+
+impl Division {
+    /// Given what this process has of the runs of each set, and their owners.
+    fn new(shares: Vec<Share>, owners: Vec<Vec<u32>>, runs: Vec<Option<Runs>>) -> Division {
+        let mut division = Division { shares: Vec::new(), owners: Vec::new(), local_runs: Vec::new(), steps: Vec::new() };
+        for ((share, owners), runs) in shares.into_iter().zip(owners).zip(runs) {
+            division.steps.push(runs.as_ref().map_or(1, Runs::step));
+            division.local_runs.push(runs.as_ref().map(|runs| runs.local(&share)));
+            division.owners.push(match &runs {
+                Some(runs) => runs.all().iter().map(|&run| owners[run as usize]).collect(),
+                None => owners,
+            });
+            division.shares.push(match &runs {
+                Some(runs) => runs.elements_of(&share),
+                None => share,
+            });
+        }
+        division
+    }
+
+    /// For each element of a whole set its number here, or -1.
+    fn places(&self, set: usize) -> Vec<i32> {
+        self.shares[set].places(self.owners[set].len())
+    }
+}
+
+/// The owners of the runs of the set, as computed by one process or as given for its elements.
+fn owners(mesh: &Tied, by: By<'_>, links: Links<'_>, comm: &Comm) -> Result<Vec<u32>> {
     let set = &mesh.sets[0];
     let wrong = |reason: String| Err(MeshError::Distribute { set: set.name().to_owned(), reason });
     let size = set.sizes().total;
@@ -118,12 +177,20 @@ fn owners(mesh: &Tied, by: By<'_>, links: &[Link<'_>], comm: &Comm) -> Result<Ve
             Some(element) => {
                 return wrong(format!("element {element} is assigned to rank {}, but there are {} processes", ranks[element], comm.size()));
             }
-            None => ranks.to_vec(),
+            None => match links.of_set {
+                None => ranks.to_vec(),
+                Some(runs) => ranks_of_runs(runs, ranks).or_else(wrong)?,
+            },
         },
-        By::Graph => Graph::of(0, size, links)?.partition(comm.size())?,
+        By::Graph => Graph::of(0, links.of_set.map_or(size, Runs::count), links.runs)?.partition(comm.size())?,
         By::Coordinates(dat) => {
             let dim = dat.dataset().count();
-            let points = coordinates(mesh, dat, links)?;
+            let mut points = coordinates(mesh, dat, links.elements)?;
+            if let Some(runs) = links.of_set {
+                // Those of the first element.
+                let firsts = (0..runs.count()).flat_map(|run| runs.elements(run).take(1));
+                points = firsts.flat_map(|first| &points[first as usize * dim..][..dim]).copied().collect();
+            }
             by_coordinates(&points, dim, comm.size())?
         }
     };
@@ -131,6 +198,23 @@ fn owners(mesh: &Tied, by: By<'_>, links: &[Link<'_>], comm: &Comm) -> Result<Ve
     let bytes: Vec<u8> = found.iter().flat_map(|owner| owner.to_le_bytes()).collect();
     let number = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().expect("invariant: four bytes"));
     Ok(comm.broadcast(&bytes, 0)?.chunks_exact(4).map(number).collect())
+}
+
+/// The rank of each run, which all of its elements must have.
+fn ranks_of_runs(runs: &Runs, ranks: &[u32]) -> Result<Vec<u32>, String> {
+    let of_run = |run: usize| {
+        let mut elements = runs.elements(run);
+        let first = elements.next().expect("invariant: a run has elements");
+        let rank = ranks[first as usize];
+        match elements.find(|&element| ranks[element as usize] != rank) {
+            None => Ok(rank),
+            Some(other) => Err(format!(
+                "elements {first} and {other} are in one column of an extruded set, but are assigned to ranks {rank} and {}",
+                ranks[other as usize]
+            )),
+        }
+    };
+    (0..runs.count()).map(of_run).collect()
 }
 
 /// The coordinates of each element: its own, or the mean of those that a map leads to.
@@ -157,9 +241,10 @@ fn coordinates(mesh: &Tied, dat: &Dat, links: &[Link<'_>]) -> Result<Vec<f64>> {
         .collect())
 }
 
-/// All that is tied to a set: plain sets with the given one first, maps, subsets, data.
+/// All that is tied to a set: plain sets with the given one first, extruded ones, maps, subsets, data.
 struct Tied {
     sets: Vec<Set>,
+    extruded: Vec<Set>,
     maps: Vec<Map>,
     subsets: Vec<Set>,
     dats: Vec<Dat>,
@@ -168,12 +253,13 @@ struct Tied {
 /// What takes the place of it.
 struct Parts {
     sets: Vec<Set>,
+    extruded: Vec<Set>,
     maps: Vec<Map>,
 }
 
 impl Tied {
     fn to(set: &Set) -> Result<Tied> {
-        let mut found = Tied { sets: vec![set.clone()], maps: Vec::new(), subsets: Vec::new(), dats: Vec::new() };
+        let mut found = Tied { sets: vec![set.clone()], extruded: Vec::new(), maps: Vec::new(), subsets: Vec::new(), dats: Vec::new() };
         let mut next = 0;
         while next < found.sets.len() {
             for tie in found.sets[next].ties() {
@@ -182,7 +268,10 @@ impl Tied {
                 } else if let Some(dat) = Dat::tied(&tie) {
                     found.dats.push(dat);
                 } else if let Some(part) = Set::tied(&tie) {
-                    found.add_set(set, part)?;
+                    match part.kind() {
+                        SetKind::Extruded { .. } => found.extruded.push(part),
+                        SetKind::Subset { .. } | SetKind::Plain => found.subsets.push(part),
+                    }
                 }
             }
             next += 1;
@@ -194,15 +283,9 @@ impl Tied {
         if self.maps.contains(&map) {
             return Ok(());
         }
-        let reason = if map.is_to_first() {
-            Some("maps all elements to one; use a Global")
-        } else if map.moves().is_some() {
-            Some("has offsets along the columns of an extruded set, which cannot be distributed")
-        } else {
-            None
-        };
-        if let Some(reason) = reason {
-            return Err(MeshError::Distribute { set: set.name().to_owned(), reason: format!("map `{}` {reason}", map.name()) });
+        if map.is_to_first() {
+            let reason = format!("map `{}` maps all elements to one; use a Global", map.name());
+            return Err(MeshError::Distribute { set: set.name().to_owned(), reason });
         }
         for end in [map.from().plain(), map.to().plain()] {
             if !self.sets.contains(end) {
@@ -210,15 +293,6 @@ impl Tied {
             }
         }
         self.maps.push(map);
-        Ok(())
-    }
-
-    fn add_set(&mut self, set: &Set, part: Set) -> Result<()> {
-        if part.layers().is_some() {
-            let reason = format!("extruded sets such as `{}` cannot be distributed", part.name());
-            return Err(MeshError::Distribute { set: set.name().to_owned(), reason });
-        }
-        self.subsets.push(part);
         Ok(())
     }
 
@@ -230,11 +304,43 @@ impl Tied {
         Link { from: self.place(map.from()), to: self.place(map.to()), arity: map.arity(), values }
     }
 
+    /// The runs of each set that columns lead through: none where no map has offsets.
+    fn runs(&self, links: &[Link<'_>]) -> Result<Vec<Option<Runs>>> {
+        let mut runs = Vec::with_capacity(self.sets.len());
+        for (place, set) in self.sets.iter().enumerate() {
+            let moving = || self.maps.iter().zip(links).filter(|(map, link)| link.to == place && map.moves().is_some());
+            let offsets = moving().flat_map(|(map, _)| map.moves().into_iter().flat_map(Moves::offsets));
+            let step = offsets.fold(0, |step, offset| common_divisor(step, offset.unsigned_abs() as usize));
+            if step == 0 {
+                runs.push(None);
+                continue;
+            }
+            let (mut chains, mut is_layered) = (Vec::new(), true);
+            for (map, link) in moving() {
+                let mut columns = self.extruded.iter().filter(|columns| begins_below(map, columns)).peekable();
+                is_layered &= columns.peek().is_some();
+                for columns in columns {
+                    Iteration::new(columns, Region::All)?.add_chains(map, link.values, &mut chains);
+                }
+            }
+            if !is_layered {
+                let starts = moving().flat_map(|(_, link)| link.values).copied().collect();
+                chains.extend(chains_without_layers(starts, step, set.sizes().total));
+            }
+            runs.push(Some(Runs::new(set.sizes().total, step, chains)));
+        }
+        Ok(runs)
+    }
+
     /// Refuses processes whose meshes differ.
     fn check_alike(&self, set: &Set, values: &[Vec<i32>], comm: &Comm) -> Result<()> {
         let sets = self.sets.iter().map(|set| (format!("set `{}`", set.name()), hash(&set.sizes())));
-        let maps = self.maps.iter().zip(values).map(|(map, values)| (format!("map `{}`", map.name()), hash(&(map.arity(), values))));
-        let own: Vec<(String, u64)> = sets.chain(maps).collect();
+        let layers = self.extruded.iter().filter_map(|set| Some((set, set.layers()?)));
+        let layers =
+            layers.map(|(set, layers)| (format!("set `{}`", set.name()), hash(&(layers.cells(), layers.bounds(), layers.is_periodic()))));
+        let offsets = |map: &Map| map.moves().map(|moves| (moves.offsets().to_vec(), moves.quotients().map(<[i32]>::to_vec)));
+        let hashed = |(map, values): (&Map, &Vec<i32>)| (format!("map `{}`", map.name()), hash(&(map.arity(), values, offsets(map))));
+        let own: Vec<(String, u64)> = sets.chain(layers).chain(self.maps.iter().zip(values).map(hashed)).collect();
         let told = |(name, hash): &(String, u64)| format!("{name}\t{hash:x}");
         let text = own.iter().map(told).collect::<Vec<_>>().join("\n");
         for (rank, other) in comm.gather_all(text.as_bytes())?.iter().enumerate() {
@@ -252,17 +358,28 @@ impl Tied {
     }
 
     /// The sets and maps of this process.
-    fn parts(&self, shares: &[Share], owners: &[Vec<u32>], links: &[Link<'_>], comm: &Comm) -> Result<Parts> {
+    fn parts(&self, division: &Division, links: &[Link<'_>], comm: &Comm) -> Result<Parts> {
         let mut sets = Vec::with_capacity(self.sets.len());
-        for ((set, share), owners) in self.sets.iter().zip(shares).zip(owners) {
+        for (place, set) in self.sets.iter().enumerate() {
+            let share = &division.shares[place];
             let sizes = Sizes { core: share.core, owned: share.owned, total: share.numbers.len() };
-            sets.push(set.with_halo(sizes, Halo::new(comm, share.clone(), owners)?));
+            let halo = Halo::new(comm, share.clone(), &division.owners[place])?;
+            sets.push(set.with_halo(
+                sizes,
+                match &division.local_runs[place] {
+                    Some(runs) => halo.with_runs(runs.clone()),
+                    None => halo,
+                },
+            ));
         }
-        let places: Vec<Vec<i32>> = shares.iter().zip(owners).map(|(share, owners)| share.places(owners.len())).collect();
+        let extruded = self.extruded.iter().map(|set| set.over(&sets[self.place(set)])).collect::<Result<Vec<_>>>()?;
+        let mut parts = Parts { sets, extruded, maps: Vec::new() };
+        let places: Vec<Vec<i32>> = (0..self.sets.len()).map(|set| division.places(set)).collect();
         let mut maps: Vec<Option<Map>> = vec![None; self.maps.len()];
         for (index, (map, link)) in self.maps.iter().zip(links).enumerate().filter(|(_, (map, _))| map.has_table()) {
-            let values = shares[link.from].localised(link, &places[link.to]);
-            maps[index] = Some(map.between(&sets[link.from], &sets[link.to], &values)?);
+            let values = division.shares[link.from].localised(link, &places[link.to]);
+            let (from, to) = (self.part(&parts, map.from()), self.part(&parts, map.to()));
+            maps[index] = Some(map.between(from, to, &values, division.steps[link.to])?);
         }
         // Maps that are made of others follow these.
         while let Some(index) = maps.iter().position(Option::is_none) {
@@ -277,11 +394,20 @@ impl Tied {
             }
             assert!(found, "invariant: maps are made of maps that are tied to the same sets");
         }
-        Ok(Parts { sets, maps: maps.into_iter().map(|map| map.expect("invariant: all were made")).collect() })
+        parts.maps = maps.into_iter().map(|map| map.expect("invariant: all were made")).collect();
+        Ok(parts)
+    }
+
+    /// What takes the place of a set that is not a subset.
+    fn part<'a>(&self, parts: &'a Parts, set: &Set) -> &'a Set {
+        match self.extruded.iter().position(|extruded| extruded == set) {
+            Some(place) => &parts.extruded[place],
+            None => &parts.sets[self.place(set)],
+        }
     }
 
     /// Replaces everything by its local part, while the data is not in use.
-    fn replace(&self, parts: Parts, shares: &[Share], owners: &[Vec<u32>]) -> Result<()> {
+    fn replace(&self, parts: Parts, division: &Division) -> Result<()> {
         let mut storages: Vec<&Storage> = self.dats.iter().map(Dat::storage).collect();
         storages.sort_by_key(|storage| storage.rank());
         storages.dedup_by(|a, b| a.is_same(b));
@@ -290,36 +416,60 @@ impl Tied {
         let mut known: HashMap<usize, Storage> = HashMap::new();
         let mut dats = Vec::with_capacity(self.dats.len());
         for dat in &self.dats {
-            let (place, storage) = (self.place(dat.dataset().set()), dat.storage());
+            let (set, storage) = (self.part(&parts, dat.dataset().set()), dat.storage());
             let own = match known.get(&storage.rank()) {
                 Some(own) => own.clone(),
                 None => {
-                    let (mut bytes, rows) = (Vec::new(), &shares[place].numbers);
+                    let (mut bytes, rows) = (Vec::new(), set.row_halo().expect("invariant: it is distributed").numbers());
                     storage.pack(rows, &mut bytes)?;
                     Storage::with_bytes(storage.dtype(), rows.len(), storage.count(), &bytes)?
                 }
             };
             known.insert(storage.rank(), own.clone());
-            let part = Dat::around(&DataSet::new(&parts.sets[place], dat.dataset().axes())?, own, dat.name())?;
+            let part = Dat::around(&DataSet::new(set, dat.dataset().axes())?, own, dat.name())?;
             // Every process had all numbers, but they may have differed: those of the owner count.
             part.storage().set_ghosts_fresh(false);
             dats.push(part);
         }
         let mut subsets = Vec::with_capacity(self.subsets.len());
         for subset in &self.subsets {
-            let place = self.place(subset);
-            let here = shares[place].places(owners[place].len());
+            let here = division.places(self.place(subset));
             let indices = subset.indices().unwrap_or(&[]).iter().map(|&element| i64::from(here[element as usize]));
-            subsets.push(parts.sets[place].subset(&indices.filter(|&element| element >= 0).collect::<Vec<_>>())?);
+            subsets.push(self.part(&parts, subset.base()).subset(&indices.filter(|&element| element >= 0).collect::<Vec<_>>())?);
         }
         // Nothing fails from here on.
         self.dats.iter().zip(dats).for_each(|(dat, part)| dat.set_part(part));
         self.subsets.iter().zip(subsets).for_each(|(subset, part)| subset.set_part(part));
         self.maps.iter().zip(parts.maps).for_each(|(map, part)| map.set_part(part));
+        self.extruded.iter().zip(parts.extruded).for_each(|(set, part)| set.set_part(part));
         self.sets.iter().zip(parts.sets).for_each(|(set, part)| set.set_part(part));
         storages.iter().for_each(|storage| storage.replace());
         Ok(())
     }
+}
+
+/// Whether loops over columns may take a map: it begins at them, or at the set below them.
+fn begins_below(map: &Map, columns: &Set) -> bool {
+    map.from() == columns || map.from() == columns.plain()
+}
+
+/// As far as columns can go that are not known yet: from each target of the lowest cells up to the next one that is not part of the same cell.
+fn chains_without_layers(mut starts: Vec<i32>, step: usize, size: usize) -> Vec<[i32; 2]> {
+    starts.sort_unstable_by_key(|&start| (start as usize % step, start));
+    starts.dedup();
+    let last = |class: usize| class + (size - 1 - class) / step * step;
+    let chain = |place: usize, start: i32| match starts.get(place + 1) {
+        Some(&next) if next as usize % step == start as usize % step => {
+            let before = next - step as i32;
+            [start, if before == start { next } else { before }]
+        }
+        _ => [start, last(start as usize % step) as i32],
+    };
+    starts.iter().enumerate().map(|(place, &start)| chain(place, start)).collect()
+}
+
+fn common_divisor(one: usize, other: usize) -> usize {
+    if other == 0 { one } else { common_divisor(other, one % other) }
 }
 
 /// The same for the same value in every process of a program.

@@ -3,7 +3,7 @@
 //! Pure algorithms on slices of `i32`, linear or n·log n. What a loop writes through maps is an [`Incidence`]; the rest are answers
 //! about it: [`Inverse`] (gather by target), [`Owned`] (owner-computes), [`Coloured`] and [`Blocks`] (colouring), [`BlockSums`] (sums in the
 //! memory that a block of work items shares), [`last_writers`], and orders. Which process has what of a mesh is told by [`by_coordinates`], [`Graph::partition`], [`follow`] and [`shares`], and how it is numbered
-//! by [`renumber`]. What a matrix stores is a [`Pattern`], made of [`Pair`]s of [`Targets`].
+//! by [`renumber`]; elements that columns lead through stay together as [`Runs`]. What a matrix stores is a [`Pattern`], made of [`Pair`]s of [`Targets`].
 
 mod block_sums;
 mod colour;
@@ -18,6 +18,7 @@ mod owner;
 mod partition;
 mod patches;
 mod renumber;
+mod runs;
 mod share;
 mod sparsity;
 mod targets;
@@ -36,6 +37,7 @@ pub use owner::Owned;
 pub use partition::{Link, by_coordinates, follow};
 pub use patches::patches;
 pub use renumber::renumber;
+pub use runs::{Runs, between_runs};
 pub use share::{Share, shares};
 pub use sparsity::{Merged, Pair, Pattern, PatternSize, Positions, merge};
 pub use targets::{Flat, Targets};

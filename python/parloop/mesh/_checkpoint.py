@@ -74,7 +74,7 @@ def load(path: str | os.PathLike[str], /, **data: Dat | Global) -> None:
             part.data_wo[...] = arrays[name]
             continue
         on = part.dataset.set
-        part.data_wo_with_halos[...] = arrays[name][on.global_numbers] if on.is_distributed else arrays[name]
+        part.data_wo_with_halos[...] = arrays[name][on._global_rows[0]] if on.is_distributed else arrays[name]
         part.halo_valid = True
 
 
@@ -106,7 +106,7 @@ def _comm(data: dict[str, Any]) -> Comm | None:
 def _shape(part: Dat | Global) -> tuple[int, ...]:
     if isinstance(part, Global) or not part.dataset.set.is_distributed:
         return part.shape
-    return (part.dataset.set.global_size, *part.shape[1:])
+    return (part.dataset.set._global_rows[1], *part.shape[1:])
 
 
 def _written(target: Path, arrays: Arrays) -> dict[str, Any]:

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use parloop_mpi::Comm;
 
 use super::identity::{Id, Identity};
+use super::layers::Layers;
 use crate::Result;
 use crate::plan::Share;
 
@@ -16,6 +17,8 @@ pub struct Halo {
     whole: usize,
     share: Share,
     neighbours: Vec<Neighbour>,
+    /// The run of each element, where columns lead through them.
+    runs: Option<Vec<i32>>,
 }
 
 /// A process that has ghosts of ours, or whose elements we have as ghosts.
@@ -48,7 +51,42 @@ impl Halo {
             Neighbour { rank, exports, imports }
         });
         let neighbours = neighbours.filter(|neighbour| !neighbour.exports.is_empty() || !neighbour.imports.is_empty()).collect();
-        Ok(Halo { id: Identity::fresh(), comm: comm.clone(), whole: owners.len(), share, neighbours })
+        Ok(Halo { id: Identity::fresh(), comm: comm.clone(), whole: owners.len(), share, neighbours, runs: None })
+    }
+
+    /// With the run of each element: columns lead only to elements of one run, which follow one another.
+    pub(crate) fn with_runs(self, runs: Vec<i32>) -> Halo {
+        Halo { runs: Some(runs), ..self }
+    }
+
+    /// The same for the cells of columns over the elements: `first` says for the number of an element in the whole set how many cells are in the columns before
+    /// it, `whole` how many cells all columns have.
+    pub(crate) fn of_cells(&self, layers: &Layers, first: impl Fn(i32) -> i32, whole: usize) -> Halo {
+        let Share { numbers, core, owned, exec } = &self.share;
+        let cells_before = |column: usize| column.checked_sub(1).map_or(0, |last| layers.column(last).end() as usize);
+        let cells_of = |columns: &[i32]| columns.iter().flat_map(|&column| layers.column(column as usize).rows()).collect();
+        let in_whole = |(column, &number): (usize, &i32)| {
+            let first = first(number);
+            first..first + layers.column(column).cells
+        };
+        let share = Share {
+            numbers: numbers.iter().enumerate().flat_map(in_whole).collect(),
+            core: cells_before(*core),
+            owned: cells_before(*owned),
+            exec: cells_before(*exec),
+        };
+        let of_neighbour = |Neighbour { rank, exports, imports }: &Neighbour| Neighbour {
+            rank: *rank,
+            exports: cells_of(exports),
+            imports: cells_of(imports),
+        };
+        let neighbours = self.neighbours.iter().map(of_neighbour).collect();
+        Halo { id: Identity::fresh(), comm: self.comm.clone(), whole, share, neighbours, runs: None }
+    }
+
+    /// Whether columns may lead from one element to another.
+    pub(crate) fn is_one_run(&self, one: i32, other: i32) -> bool {
+        one == other || self.runs.as_ref().is_some_and(|runs| runs[one as usize] == runs[other as usize])
     }
 
     /// Its number, by which others keep what they know about it.

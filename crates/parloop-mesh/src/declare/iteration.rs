@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::halo::Halo;
 use super::layers::{Column, Layers, Region};
 use super::map::Map;
 use super::set::Set;
@@ -99,10 +100,9 @@ impl Iteration {
     /// The same over some elements of a distributed set.
     ///
     /// # Panics
-    /// The set is not distributed, or extruded.
+    /// The set is not distributed.
     pub fn on(&self, stretch: Stretch) -> Iteration {
         let halo = self.set.halo().expect("invariant: the set is distributed");
-        assert!(self.tower.is_none(), "invariant: extruded sets are not distributed");
         let (sizes, indices) = (self.set.sizes(), self.set.indices());
         // Of a subset, the ghosts in it that are run stand behind what is owned.
         let ghosts = match indices {
@@ -119,7 +119,7 @@ impl Iteration {
             Stretch::Exec | Stretch::Ordered => 0..exec,
         };
         let chosen = match (indices, range.start) {
-            (None, 0) if stretch != Stretch::Ordered => Chosen::Below(range.end),
+            (None, 0) if stretch != Stretch::Ordered => Chosen::Below(self.first_of(range.end)),
             _ => {
                 let mut list: Vec<i32> = match indices {
                     None => (range.start as i32..range.end as i32).collect(),
@@ -128,7 +128,7 @@ impl Iteration {
                 if stretch == Stretch::Ordered {
                     list.sort_by_key(|&element| halo.numbers()[element as usize]);
                 }
-                Chosen::List(list.into())
+                Chosen::List(if self.tower.is_some() { self.visits(&list).collect() } else { list.into() })
             }
         };
         Iteration { stretch, chosen: Some(chosen), list: Once::new(), ..self.clone() }
@@ -250,11 +250,20 @@ impl Iteration {
         if self.tower.is_none() {
             return Some(indices);
         }
-        let numbers = |&column: &i32| {
+        Some(self.list.get_or_init(|| self.visits(indices).collect()))
+    }
+
+    /// The numbers of all that is visited in some columns.
+    fn visits(&self, columns: &[i32]) -> impl Iterator<Item = i32> {
+        columns.iter().flat_map(|&column| {
             let visited = self.column(column as usize);
             visited.start..visited.start + visited.count
-        };
-        Some(self.list.get_or_init(|| indices.iter().flat_map(numbers).collect()))
+        })
+    }
+
+    /// How many are visited before an element, or a column.
+    fn first_of(&self, element: usize) -> usize {
+        if self.tower.is_some() { self.start(element) as usize } else { element }
     }
 
     /// The numbers that are visited, in the form that plans need.
@@ -277,9 +286,13 @@ impl Iteration {
         self.check(map, &values)?;
         let (arity, moves, periodic) = (map.arity(), map.moves(), self.layers().is_some_and(Layers::is_periodic));
         let seen = map.slots(self.height()) / arity;
-        let mut targets = Vec::with_capacity(self.total() * arity * seen);
-        for (column, row) in values.chunks(arity).enumerate() {
-            let Visited { column, first, count, .. } = self.column(column);
+        let (mut targets, whole_rows) = (Vec::with_capacity(self.total() * arity * seen), whole_rows(map));
+        for (number, row) in values.chunks(arity).enumerate() {
+            let Visited { column, first, count, .. } = self.column(number);
+            if number >= whole_rows {
+                targets.extend(std::iter::repeat_n(0, count as usize * seen * arity));
+                continue;
+            }
             for layer in first..first + count {
                 for layer in layer..layer + seen as i32 {
                     let moved =
@@ -289,6 +302,23 @@ impl Iteration {
             }
         }
         Ok(Numbers::Copied(targets))
+    }
+
+    /// Adds the first and the last target that each slot of a map has in each column; those that leave its target set are left out.
+    pub(crate) fn add_chains(&self, map: &Map, values: &[i32], chains: &mut Vec<[i32; 2]>) {
+        let (Some(tower), Some(moves)) = (&self.tower, map.moves()) else { return };
+        let limit = map.to().sizes().total as i64;
+        for (column, slots) in values.chunks(map.arity()).enumerate() {
+            let cells = tower.layers.column(column).cells;
+            for (slot, &value) in slots.iter().enumerate().filter(|_| cells > 0) {
+                let ends = moves.range(slot, cells, tower.layers.is_periodic());
+                let mut ends = ends.map(|factor| i64::from(value) + i64::from(moves.offset(slot)) * i64::from(factor));
+                ends.sort_unstable();
+                if ends[0] >= 0 && ends[1] < limit {
+                    chains.push(ends.map(|end| end as i32));
+                }
+            }
+        }
     }
 
     /// Refuses a map that leaves its target set in a higher layer.
@@ -307,7 +337,8 @@ impl Iteration {
     fn check(&self, map: &Map, values: &[i32]) -> Result<()> {
         let (Some(tower), Some(moves)) = (&self.tower, map.moves()) else { return Ok(()) };
         let limit = map.to().sizes().total as i64;
-        for (row, slots) in values.chunks(map.arity()).enumerate() {
+        let halo = map.to().halo();
+        for (row, slots) in values.chunks(map.arity()).enumerate().take(whole_rows(map)) {
             let cells = tower.layers.column(row).cells;
             if cells == 0 {
                 continue;
@@ -320,9 +351,21 @@ impl Iteration {
                         let (map_name, set) = (map.name().to_owned(), map.to().name().to_owned());
                         return Err(MeshError::LayerRange { map: map_name, row, slot, value: target, cells, set, size: limit as usize });
                     }
+                    if halo.is_some_and(|halo| !halo.is_one_run(value, target as i32)) {
+                        let reason = format!(
+                            "the mesh was distributed before columns of {cells} cells were known; extrude set `{}` before calling distribute",
+                            map.from().plain().name()
+                        );
+                        return Err(MeshError::MapOffsets { map: map.name().to_owned(), reason });
+                    }
                 }
             }
         }
         Ok(())
     }
+}
+
+/// How many rows of a map lead to their targets: those of ghosts that no loop runs may not.
+fn whole_rows(map: &Map) -> usize {
+    map.from().halo().map_or(usize::MAX, Halo::exec)
 }

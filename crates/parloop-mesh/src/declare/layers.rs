@@ -35,6 +35,18 @@ pub struct Column {
     pub before: i32,
 }
 
+impl Column {
+    /// How many cells it has with all columns before it.
+    pub(crate) fn end(self) -> i32 {
+        self.before + self.cells
+    }
+
+    /// The rows of its cells in data on them.
+    pub(crate) fn rows(self) -> std::ops::Range<i32> {
+        self.before..self.end()
+    }
+}
+
 impl Layers {
     pub(super) fn constant(cells: i32, periodic: bool) -> Layers {
         Layers { heights: Heights::Constant(cells), periodic }
@@ -50,6 +62,16 @@ impl Layers {
             starts.push(before);
         }
         Some(Layers { heights: Heights::Varied(Arc::new(Varied { bounds, starts })), periodic })
+    }
+
+    /// Those of some of the columns, if all of their cells can be counted.
+    pub(crate) fn of_columns(&self, columns: &[i32]) -> Option<Layers> {
+        match &self.heights {
+            Heights::Constant(_) => Some(self.clone()),
+            Heights::Varied(varied) => {
+                Layers::varied(columns.iter().map(|&column| varied.bounds[column as usize]).collect(), self.periodic)
+            }
+        }
     }
 
     /// How many cells every column has, if all have as many.

@@ -230,12 +230,12 @@ impl Map {
         matches!(self.inner.kind, Kind::Table(_))
     }
 
-    /// This map between the parts of its sets, with a table of these values.
+    /// This map between the parts of its sets, with a table of these values, and targets that were `step` apart next to each other.
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub(crate) fn between(&self, from: &Set, to: &Set, values: &[i32]) -> Result<Map> {
-        Map::made(from, to, self.arity(), values, None, self.name().to_owned())
+    pub(crate) fn between(&self, from: &Set, to: &Set, values: &[i32], step: usize) -> Result<Map> {
+        Map::made(from, to, self.arity(), values, self.moves().map(|moves| moves.divided(step)), self.name().to_owned())
     }
 
     /// This map, made of maps that take the place of those it was made of; `None` as long as one of these is not known.

@@ -20,6 +20,11 @@ impl Moves {
         Moves { offsets: in_order(&self.offsets), quotients: self.quotients.as_ref().map(in_order) }
     }
 
+    /// Where targets that were so far apart follow one another.
+    pub(crate) fn divided(&self, step: usize) -> Moves {
+        Moves { offsets: self.offsets.iter().map(|offset| offset / step as i32).collect(), quotients: self.quotients.clone() }
+    }
+
     /// How far the target of a slot moves from a layer to the next.
     pub fn offset(&self, slot: usize) -> i32 {
         self.offsets[slot]

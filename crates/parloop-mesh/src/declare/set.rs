@@ -32,7 +32,7 @@ struct Inner {
     name: String,
     sizes: Sizes,
     kind: SetKind,
-    /// With whom a plain set is shared.
+    /// With whom a plain set is shared; of an extruded one, its cells.
     halo: Option<SharedHalo>,
     /// What is tied to a plain set.
     ties: Ties,
@@ -88,13 +88,17 @@ impl Set {
     }
 
     pub(crate) fn of(name: String, sizes: Sizes, kind: SetKind) -> Set {
+        Set::shared(name, sizes, kind, None)
+    }
+
+    fn shared(name: String, sizes: Sizes, kind: SetKind, halo: Option<Halo>) -> Set {
         let set = Set {
             inner: Arc::new(Inner {
                 id: Identity::fresh(),
                 name,
                 sizes,
                 kind,
-                halo: None,
+                halo: halo.map(Arc::new),
                 ties: Ties::default(),
                 part: Once::new(),
                 ghosts: Once::new(),
@@ -108,19 +112,18 @@ impl Set {
 
     /// The part of this set that a process has.
     pub(crate) fn with_halo(&self, sizes: Sizes, halo: Halo) -> Set {
-        let (id, name, kind) = (Identity::fresh(), self.name().to_owned(), SetKind::Plain);
-        Set {
-            inner: Arc::new(Inner {
-                id,
-                name,
-                sizes,
-                kind,
-                halo: Some(Arc::new(halo)),
-                ties: Ties::default(),
-                part: Once::new(),
-                ghosts: Once::new(),
-            }),
-        }
+        Set::shared(self.name().to_owned(), sizes, SetKind::Plain, Some(halo))
+    }
+
+    /// The part of this extruded set that a process has, over its part of the set below.
+    ///
+    /// # Errors
+    /// [`MeshError::Layers`]: there are more cells than can be counted.
+    pub(crate) fn over(&self, of: &Set) -> Result<Set> {
+        let (halo, layers) = (of.halo().expect("invariant: it is distributed"), self.layers().expect("invariant: it is extruded"));
+        let here = layers.of_columns(halo.numbers()).ok_or_else(|| self.too_many_cells())?;
+        let cells = halo.of_cells(&here, |number| layers.column(number as usize).before, self.rows());
+        Ok(Set::shared(self.name().to_owned(), of.sizes(), SetKind::Extruded { of: of.clone(), layers: here }, Some(cells)))
     }
 
     /// Remembers what is tied to this set.
@@ -170,6 +173,11 @@ impl Set {
         self.plain().inner.halo.as_deref()
     }
 
+    /// With whom the rows of data on it are shared, if it is distributed: its elements, or the cells of an extruded set.
+    pub fn row_halo(&self) -> Option<&Halo> {
+        self.inner.halo.as_deref()
+    }
+
     /// The number by which this set is known.
     pub fn id(&self) -> Id {
         self.inner.id.number()
@@ -200,16 +208,19 @@ impl Set {
         if cells == 0 {
             return wrong(format!("{layers} layers have no cells between them; give at least 2"));
         }
-        match i32::try_from(cells.saturating_mul(self.sizes().total.max(1))) {
+        let columns = self.halo().map_or(self.sizes().total, Halo::whole);
+        match i32::try_from(cells.saturating_mul(columns.max(1))) {
             Ok(_) => self.with_layers(Layers::constant(cells as i32, periodic)),
             Err(_) => wrong(format!("{cells} cells over each element are more than {} in total", i32::MAX)),
         }
     }
 
-    /// As [`extruded`](Self::extruded), where columns differ: for each element its lowest layer and one more than its highest.
+    /// As [`extruded`](Self::extruded), where columns differ: for each element its lowest layer and one more than its highest. Of a distributed set
+    /// they are given for the elements of this process and its ghosts, and all processes must call it.
     ///
     /// # Errors
-    /// [`MeshError::Layers`]: as there, or other than one pair for each element, or a pair that does not grow.
+    /// [`MeshError::Layers`]: as there, or other than one pair for each element, or a pair that does not grow, or a ghost with other layers
+    /// than those of its owner.
     pub fn extruded_between(&self, bounds: &[[i32; 2]], periodic: bool) -> Result<Set> {
         let wrong = |reason: String| Err(MeshError::Layers { set: self.name().to_owned(), reason });
         if bounds.len() != self.sizes().total {
@@ -220,10 +231,8 @@ impl Set {
                 "layers {bottom} to {top} of element {column} are invalid; the first must be at least 0 and the second at least one more"
             ));
         }
-        match Layers::varied(bounds.to_vec(), periodic) {
-            Some(layers) => self.with_layers(layers),
-            None => wrong(format!("there are more than {} cells in total", i32::MAX)),
-        }
+        let layers = Layers::varied(bounds.to_vec(), periodic).ok_or_else(|| self.too_many_cells())?;
+        self.with_layers(layers)
     }
 
     fn with_layers(&self, layers: Layers) -> Result<Set> {
@@ -231,11 +240,40 @@ impl Set {
             let reason = "only a plain set can be extruded; extrude the whole set and take the subset afterwards".to_owned();
             return Err(MeshError::Layers { set: self.name().to_owned(), reason });
         }
-        if self.halo().is_some() {
-            let reason = "it is distributed, and loops over extruded sets are not".to_owned();
-            return Err(MeshError::Layers { set: self.name().to_owned(), reason });
+        let cells = self.halo().map(|halo| self.shared_cells(halo, &layers)).transpose()?;
+        Ok(Set::shared(format!("{}_extruded", self.name()), self.sizes(), SetKind::Extruded { of: self.clone(), layers }, cells))
+    }
+
+    /// With whom the cells of columns over this distributed set are shared.
+    fn shared_cells(&self, halo: &Halo, layers: &Layers) -> Result<Halo> {
+        if let Some(cells) = layers.cells() {
+            return Ok(halo.of_cells(layers, |number| number * cells as i32, cells * halo.whole()));
         }
-        Ok(Set::of(format!("{}_extruded", self.name()), self.sizes(), SetKind::Extruded { of: self.clone(), layers }))
+        // The columns of all processes, by their numbers in the whole set.
+        let bounds = layers.bounds().unwrap_or_default();
+        let own: Vec<i32> = halo.numbers().iter().zip(bounds).flat_map(|(&number, &[bottom, top])| [number, bottom, top]).collect();
+        let mut whole: Vec<Option<[i32; 2]>> = vec![None; halo.whole()];
+        for of_rank in halo.comm().gather_all(parloop_device::as_bytes(&own))? {
+            let number = |bytes: &[u8]| i32::from_le_bytes(bytes.try_into().expect("invariant: four bytes"));
+            let numbers: Vec<i32> = of_rank.chunks_exact(4).map(number).collect();
+            for column in numbers.chunks_exact(3) {
+                let (known, given) = (&mut whole[column[0] as usize], [column[1], column[2]]);
+                if *known.get_or_insert(given) != given {
+                    let reason = format!("processes gave different layers for element {} of the whole set", column[0]);
+                    return Err(MeshError::Layers { set: self.name().to_owned(), reason });
+                }
+            }
+        }
+        let whole = whole.into_iter().map(|bounds| bounds.expect("invariant: every element has an owner")).collect::<Vec<_>>();
+        let columns = whole.len();
+        let whole = Layers::varied(whole, layers.is_periodic()).ok_or_else(|| self.too_many_cells())?;
+        let cells = columns.checked_sub(1).map_or(0, |last| whole.column(last).end() as usize);
+        Ok(halo.of_cells(layers, |number| whole.column(number as usize).before, cells))
+    }
+
+    fn too_many_cells(&self) -> MeshError {
+        let reason = format!("there are more than {} cells in total", i32::MAX);
+        MeshError::Layers { set: self.name().to_owned(), reason }
     }
 
     /// The layers, of an extruded set or of a subset of one.
@@ -267,10 +305,7 @@ impl Set {
 
     fn rows_of(&self, columns: usize) -> usize {
         match &self.inner.kind {
-            SetKind::Extruded { layers, .. } => columns.checked_sub(1).map_or(0, |last| {
-                let last = layers.column(last);
-                (last.before + last.cells) as usize
-            }),
+            SetKind::Extruded { layers, .. } => columns.checked_sub(1).map_or(0, |last| layers.column(last).end() as usize),
             SetKind::Plain | SetKind::Subset { .. } => columns,
         }
     }

@@ -85,9 +85,14 @@ pub struct LoopDescription<'a> {
 /// The distributed table of a part, if it is one.
 fn table(part: &Part) -> Option<Table<'_>> {
     match &part.data {
-        ArgData::Dat(dat) | ArgData::Component(dat, _) => Some(Table { halo: dat.dataset().set().halo()?, storage: dat.storage() }),
+        ArgData::Dat(dat) | ArgData::Component(dat, _) => Some(Table { halo: dat.dataset().set().row_halo()?, storage: dat.storage() }),
         ArgData::Global(_) | ArgData::Mat(..) => None,
     }
+}
+
+/// Whether elements of one process may lead to those of another: the cells of a column lead to the element below them without a map.
+fn is_indirect(part: &Part) -> bool {
+    part.map.as_ref().is_some_and(|map| !map.is_identity())
 }
 
 impl<L: Stretched> Distributed<L> {
@@ -102,7 +107,7 @@ impl<L: Stretched> Distributed<L> {
             let (kernel, set) = (declared.kernel.to_owned(), declared.iteration.set().name().to_owned());
             Err(MeshError::Distributed { kernel, set, reason })
         };
-        let through = |access: Access| parts.iter().any(|part| part.map.is_some() && part.access == access);
+        let through = |access: Access| parts.iter().any(|part| is_indirect(part) && part.access == access);
         let adds_up = parts.iter().any(|part| matches!(part.data, ArgData::Global(_)) && part.access == Access::Inc);
         let scheme = if through(Access::Rw) {
             if through(Access::Write) {
@@ -114,16 +119,16 @@ impl<L: Stretched> Distributed<L> {
             DistributedScheme::InTurn
         } else if through(Access::Write) {
             DistributedScheme::Ordered
-        } else if parts.iter().any(|part| part.map.is_some() && part.access.writes()) {
+        } else if parts.iter().any(|part| is_indirect(part) && part.access.writes()) {
             if declared.deterministic { DistributedScheme::Ordered } else { DistributedScheme::Redundant }
         } else {
             DistributedScheme::Owned
         };
         let reads_ghosts = |part: &Part| {
-            let is_reached = part.map.is_some() || matches!(scheme, DistributedScheme::Redundant | DistributedScheme::Ordered);
+            let is_reached = is_indirect(part) || matches!(scheme, DistributedScheme::Redundant | DistributedScheme::Ordered);
             let is_read = part.access.reads() && part.access != Access::Inc;
             // In turn, what one process adds to is what the last one left.
-            is_reached && is_read || scheme == DistributedScheme::InTurn && part.map.is_some()
+            is_reached && is_read || scheme == DistributedScheme::InTurn && is_indirect(part)
         };
         let mut sums = Vec::new();
         for (index, part) in parts.iter().enumerate() {

@@ -244,7 +244,7 @@ impl Dat {
     /// When a device that has the numbers fails; what MPI says.
     pub fn renew_ghosts(&self) -> Result<()> {
         let dat = self.current();
-        let (Some(halo), storage) = (dat.dataset().set().halo(), dat.storage()) else { return Ok(()) };
+        let (Some(halo), storage) = (dat.dataset().set().row_halo(), dat.storage()) else { return Ok(()) };
         refuse_recording(|| "an exchange of ghosts".to_owned()).map_err(KernelError::from)?;
         let _turn = storage.turn(true)?;
         let stale = stale(std::iter::once(Table { halo, storage }), halo.comm())?;
@@ -262,9 +262,9 @@ impl Dat {
         let _turn = storage.turn(false)?;
         let (mut own, owned): (Vec<u8>, Vec<i32>) = (Vec::new(), (0..set.owned_rows() as i32).collect());
         storage.pack(&owned, &mut own)?;
-        let Some(halo) = set.halo() else { return Ok(own) };
+        let Some(halo) = set.row_halo() else { return Ok(own) };
         let numbers = |numbers: &[i32]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
-        let places = halo.comm().gather_all(&numbers(&halo.numbers()[..set.size()]))?;
+        let places = halo.comm().gather_all(&numbers(&halo.numbers()[..set.owned_rows()]))?;
         let rows = halo.comm().gather_all(&own)?;
         let length = storage.row_bytes();
         let mut all = vec![0; halo.whole() * length];

@@ -7,6 +7,7 @@ mod inverse;
 mod last;
 mod order;
 mod owner;
+mod runs;
 mod share;
 mod sparsity;
 

@@ -200,6 +200,16 @@ impl Set {
         };
         integers_array(py, &all)
     }
+
+    /// For each row of data on the set, including ghosts, its number before the set was distributed, and how many rows all processes have together.
+    #[getter(_global_rows)]
+    fn global_rows<'py>(&self, py: Python<'py>) -> Result<(Bound<'py, PyAny>, usize)> {
+        let set = self.mesh();
+        match set.row_halo() {
+            Some(halo) => Ok((integers_array(py, halo.numbers())?, halo.whole())),
+            None => Ok((integers_array(py, &(0..set.rows() as i32).collect::<Vec<_>>())?, set.owned_rows())),
+        }
+    }
 }
 
 #[pymethods]
@@ -219,7 +229,7 @@ impl Dat {
         let numpy = py.import("numpy")?;
         let numbers = numpy.call_method1("frombuffer", (PyBytes::new(py, &bytes), numpy_dtype(py, this.mesh().dtype())?))?;
         let set = this.mesh().dataset().set();
-        let rows = set.halo().map_or(set.owned_rows(), mesh::Halo::whole);
+        let rows = set.row_halo().map_or(set.owned_rows(), mesh::Halo::whole);
         Ok(numbers.call_method1("reshape", (this.shape_of(rows),))?.call_method0("copy")?)
     }
 }
