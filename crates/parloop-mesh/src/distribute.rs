@@ -1,11 +1,13 @@
 //! From one process to many: each keeps its part of a mesh, with all sets, maps and data that are tied to it.
 
+mod alike;
+
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use parloop_device::forked::Turn;
 use parloop_mpi::Comm;
 
+use self::alike::{Described, Difference};
 use crate::Result;
 use crate::declare::dat::Dat;
 use crate::declare::dataset::DataSet;
@@ -334,27 +336,31 @@ impl Tied {
 
     /// Refuses processes whose meshes differ.
     fn check_alike(&self, set: &Set, values: &[Vec<i32>], comm: &Comm) -> Result<()> {
-        let sets = self.sets.iter().map(|set| (format!("set `{}`", set.name()), hash(&set.sizes())));
-        let layers = self.extruded.iter().filter_map(|set| Some((set, set.layers()?)));
-        let layers =
-            layers.map(|(set, layers)| (format!("set `{}`", set.name()), hash(&(layers.cells(), layers.bounds(), layers.is_periodic()))));
-        let offsets = |map: &Map| map.moves().map(|moves| (moves.offsets().to_vec(), moves.quotients().map(<[i32]>::to_vec)));
-        let hashed = |(map, values): (&Map, &Vec<i32>)| (format!("map `{}`", map.name()), hash(&(map.arity(), values, offsets(map))));
-        let own: Vec<(String, u64)> = sets.chain(layers).chain(self.maps.iter().zip(values).map(hashed)).collect();
-        let told = |(name, hash): &(String, u64)| format!("{name}\t{hash:x}");
-        let text = own.iter().map(told).collect::<Vec<_>>().join("\n");
-        for (rank, other) in comm.gather_all(text.as_bytes())?.iter().enumerate() {
-            let other = String::from_utf8_lossy(other);
-            if other == text {
-                continue;
-            }
-            let differs = own.iter().zip(other.lines()).find(|(own, other)| told(own) != *other);
-            let what = differs.map_or_else(|| "the number of sets and maps".to_owned(), |((name, _), _)| name.clone());
-            let reason =
-                format!("{what} differs between rank {} and rank {rank}; all processes must start with the same mesh", comm.rank());
-            return Err(MeshError::Distribute { set: set.name().to_owned(), reason });
+        let mut described = Described::default();
+        for set in &self.sets {
+            described.add(format!("set `{}`", set.name()), &set.sizes());
         }
-        Ok(())
+        for (set, layers) in self.extruded.iter().filter_map(|set| Some((set, set.layers()?))) {
+            described.add(format!("set `{}`", set.name()), &(layers.cells(), layers.bounds(), layers.is_periodic()));
+        }
+        for (map, values) in self.maps.iter().zip(values) {
+            let moves = map.moves().map(|moves| (moves.offsets(), moves.quotients()));
+            described.add(format!("map `{}`", map.name()), &(map.arity(), values, moves));
+        }
+        for subset in &self.subsets {
+            described.add_content(format!("a subset of `{}`", subset.base().name()), &subset.indices());
+        }
+        self.dats.iter().try_for_each(|dat| described.add_data(dat))?;
+        match described.difference(comm)? {
+            None => Ok(()),
+            Some(Difference { what, rank }) => {
+                let reason = format!(
+                    "{what} differs between rank {} and rank {rank}; all processes must start with the same mesh and the same numbers on it",
+                    comm.rank()
+                );
+                Err(MeshError::Distribute { set: set.name().to_owned(), reason })
+            }
+        }
     }
 
     /// The sets and maps of this process.
@@ -427,7 +433,7 @@ impl Tied {
             };
             known.insert(storage.rank(), own.clone());
             let part = Dat::around(&DataSet::new(set, dat.dataset().axes())?, own, dat.name())?;
-            // Every process had all numbers, but they may have differed: those of the owner count.
+            // Data that only some processes had was not compared: the numbers of the owner count.
             part.storage().set_ghosts_fresh(false);
             dats.push(part);
         }
@@ -470,11 +476,4 @@ fn chains_without_layers(mut starts: Vec<i32>, step: usize, size: usize) -> Vec<
 
 fn common_divisor(one: usize, other: usize) -> usize {
     if other == 0 { one } else { common_divisor(other, one % other) }
-}
-
-/// The same for the same value in every process of a program.
-fn hash(value: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
 }
