@@ -255,8 +255,9 @@ class Case:
             op2.par_loop(op2.Kernel(text, "m"), getattr(side, over), mat(INC, (corners, corners)), iteration_region=region)
             x.data[...] = nodes.global_numbers[: nodes.size] % 5 + number
             mat.mult(x, y)
-            found.append(y.gather())
-        assert np.array_equal(*found), f"{found[1].tolist()} instead of {found[0].tolist()}"
+            found.append((y.gather(), mat.mult(y, transposed=True).gather()))
+        for one, other in zip(*found, strict=True):
+            assert np.array_equal(one, other), f"{other.tolist()} instead of {one.tolist()}"
 
 
 def main(arguments=None):

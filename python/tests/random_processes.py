@@ -509,8 +509,9 @@ class Case:
                 numbers = np.asarray(n.toset.global_numbers)[: n.toset.size]
                 x.data[...] = (numbers % 5 + fill) if matrix.dims[1] == 1 else (numbers % 5 + fill)[:, None] * [1, 2]
                 mat.mult(x, y)
-                found.append(y.gather())
-        assert np.array_equal(*found), f"{found[1].tolist()} instead of {found[0].tolist()}"
+                found.append((y.gather(), mat.mult(y, transposed=True).gather()))
+        for one, other in zip(*found, strict=True):
+            assert np.array_equal(one, other), f"{other.tolist()} instead of {one.tolist()}"
 
 
 WHOLE = pl.Context("cpu:1")

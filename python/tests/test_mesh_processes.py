@@ -180,6 +180,76 @@ def test_matrices_have_the_rows_of_their_process(launcher, ranks, tmp_path):
     passes(launcher, ranks, program, tmp_path)
 
 
+@pytest.mark.parametrize(("launcher", "ranks", "device"), [*((*each, "cpu:1") for each in EVERY), ("openmpi", 2, "opencl")])
+def test_products_with_the_transpose_have_what_rows_of_others_add(launcher, ranks, device, tmp_path):
+    open_context(device)
+    program = """
+    # Blocks of two by three numbers between vertices and cells: neither square nor symmetric.
+    fill = op2.Kernel('''
+    void fill(double a[6][3], const double *u) {
+        for (int i = 0; i < 6; i++) for (int j = 0; j < 3; j++) a[i][j] += u[0] + 3 * i + j;
+    }''', "fill")
+    found = []
+    for whole in (True, False):
+        mesh = op2.box_mesh((5, 4))
+        corners, own = mesh.map("cells", "vertices"), op2.Map(mesh.cells, mesh.cells, 1, np.arange(40), "own")
+        # Columns are cells that other processes may own: the next one of each.
+        next = op2.Map(mesh.cells, mesh.cells, 1, (np.arange(40) + 7) % 40, "next")
+        u = op2.Dat(mesh.cells, np.arange(40) % 5, float, "u")
+        x = op2.Dat(mesh.vertices**2, np.arange(60).reshape(30, 2) % 11, float, "x")
+        if not whole:
+            op2.distribute(mesh.cells, np.random.default_rng(4).integers(0, size, 40))
+        mat = op2.Mat(op2.Sparsity((mesh.vertices**2, mesh.cells**3), [(corners, next)]), float)
+        op2.par_loop(fill, mesh.cells, mat(INC, (corners, next)), u(READ))
+        y = op2.Dat(mesh.cells**3, name="y")
+        y.data[:] = 77  # numbers from before are replaced
+        for _ in range(2):
+            assert mat.mult(x, y, transposed=True) is y
+        # Ghosts of the result are updated when they are read.
+        ghosts = y.data_ro_with_halos[mesh.cells.size:], mesh.cells.global_numbers[mesh.cells.size:]
+        assert (ghosts[0] == y.gather()[ghosts[1]]).all()
+        found.append(y.gather().tolist())
+        dense = mat.mult(mat.mult(x, transposed=True)).gather()
+        found.append(dense.tolist())
+    assert found[:2] == found[2:] and np.any(found[0])
+    """
+    passes(launcher, ranks, program, tmp_path, PARLOOP_DEVICE=device)
+
+
+@pytest.mark.parametrize(("launcher", "ranks"), [("openmpi", 2), ("mpich", 3)])
+def test_processes_with_different_data_are_told(launcher, ranks, tmp_path):
+    program = """
+    def mesh(kind, rank):
+        cells, nodes = op2.Set(4, "cells"), op2.Set(5, "nodes")
+        ends = op2.Map(cells, nodes, 2, [[0, 1], [1, 2], [2, 3], [3, 4 if kind != "map" else 4 - rank]], "ends")
+        x = op2.Dat(nodes**2, np.arange(10.0) + (rank * 1e-15 if kind == "float" else 0), name="x")
+        m = op2.Dat(cells, [1, 2, 3, 4 + (rank if kind == "integer" else 0)], np.int16, name="m")
+        some = op2.Subset(cells, [1, 2 + (rank > 0 and kind == "subset")])
+        more = [op2.Dat(nodes, [float(rank)] * 5, name="mine")] * (kind == "own" and rank > 0)
+        return cells, ends, x, m, some, more
+
+    last = size - 1
+    for kind, what in (("map", "map `ends`"), ("float", "data `x`"), ("integer", "data `m`"), ("subset", "a subset of `cells`")):
+        # One process differs from all others.
+        parts = mesh(kind, int(rank == last))
+        other = 0 if rank == last else last
+        words = f"set `cells` cannot be distributed: {what} differs between rank {rank} and rank {other}; all processes must start with the same mesh and the same numbers on it"
+        try:
+            op2.distribute(parts[0], np.arange(4) % size)
+        except pl.SetValueError as error:
+            assert words in str(error), error
+        else:
+            raise AssertionError(what)
+        assert not parts[0].is_distributed and parts[2].data_ro.shape == (5, 2)
+    # Data that only some have is their own.
+    for kind in ("same", "own"):
+        parts = mesh(kind, int(rank == last))
+        op2.distribute(parts[0], np.arange(4) % size)
+        assert parts[0].is_distributed
+    """
+    passes(launcher, ranks, program, tmp_path)
+
+
 @pytest.mark.parametrize(("launcher", "ranks", "suffix"), [("openmpi", 2, ".npz"), ("mpich", 3, ".h5")])
 def test_a_checkpoint_is_read_by_any_number_of_processes(launcher, ranks, suffix, tmp_path):
     path = tmp_path / f"step{suffix}"

@@ -5,10 +5,13 @@ use parloop_kernel::{Context, KernelError};
 use parloop_mpi::{Comm, Messages};
 use smallvec::{SmallVec, smallvec};
 
+use super::combine::combine;
 use super::letters;
 use super::staged::{Selected, Side, Staged, Table};
 use crate::Result;
+use crate::access::Access;
 use crate::declare::dat::Dat;
+use crate::declare::halo::Neighbour;
 use crate::declare::set::Set;
 use crate::error::MeshError;
 use crate::storage::Storage;
@@ -216,6 +219,32 @@ pub fn stale<'a>(tables: impl Iterator<Item = Table<'a>>, comm: &Comm) -> Result
     }
     tables.retain(|table| !table.storage.are_ghosts_fresh());
     Ok(tables)
+}
+
+/// Adds the numbers of ghosts to those of their owners, in the order of the ranks. All processes must call it, and hold the write lock of the table.
+///
+/// # Errors
+/// When a device that has the numbers fails; what MPI says.
+pub fn add_ghosts(Table { halo, storage }: Table<'_>) -> Result<()> {
+    let length = storage.row_bytes();
+    let bytes = |neighbour: &Neighbour| (neighbour.rank, neighbour.imports.len() * length, neighbour.exports.len() * length);
+    let mut messages = letters::take(halo);
+    messages.lay_out(&halo.neighbours().iter().map(bytes).collect::<Vec<_>>())?;
+    for neighbour in halo.neighbours() {
+        if let Some(bytes) = messages.outgoing(neighbour.rank) {
+            storage.pack(&neighbour.imports, bytes)?;
+        }
+    }
+    messages.start(halo.comm())?;
+    messages.wait()?;
+    for neighbour in halo.neighbours().iter().filter(|neighbour| !neighbour.exports.is_empty()) {
+        let mut sums = Vec::with_capacity(neighbour.exports.len() * length);
+        storage.pack(&neighbour.exports, &mut sums)?;
+        combine(storage.dtype(), Access::Inc, &mut sums, messages.incoming(neighbour.rank));
+        storage.unpack(&neighbour.exports, &sums)?;
+    }
+    letters::keep(halo, messages);
+    Ok(())
 }
 
 /// Asks the owners which ghosts are in a subset of a distributed set, unless they have been asked. All processes must call it.

@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use parloop_device::forked::Lock;
 use parloop_device::once::Once;
-use parloop_device::{DType, DeviceId, Memory, as_bytes};
+use parloop_device::{DType, DeviceId, Memory, as_bytes, refuse_recording};
 use parloop_kernel::{Context, KernelError};
 use parloop_loop::run::{Executable, Repeat};
 use smallvec::SmallVec;
 
+use super::exchange::add_ghosts;
 use super::job::machine_of;
+use super::staged::Table;
 use super::written::{What, written};
 use crate::Result;
 use crate::declare::dat::Dat;
@@ -74,7 +76,8 @@ impl Mat {
         self.product(x, y, false, context)
     }
 
-    /// `y = Aᵀ x` on the device of a context.
+    /// `y = Aᵀ x` on the device of a context. Of a distributed matrix all processes must call it: what rows of one add to columns of another
+    /// is added in the order of the ranks.
     ///
     /// # Errors
     /// As [`multiply`](Self::multiply).
@@ -98,10 +101,13 @@ impl Mat {
         if y.storage().overlaps(self.storage()) {
             return Err(self.wrong(y, "it shares memory with the matrix; use other data"));
         }
-        if x.dataset().set().halo().is_some() {
-            if transposed {
-                return Err(self.wrong(y, "rows of the matrix are on other processes, so its transpose is not available"));
-            }
+        let halo = y.dataset().set().halo();
+        if transposed && halo.is_some() != x.dataset().set().halo().is_some() {
+            return Err(self.wrong(y, "only one of the sets of its rows and columns is distributed, so its transpose is not available"));
+        }
+        if transposed && halo.is_some() {
+            refuse_recording(|| "a product with the transpose of a distributed matrix".to_owned()).map_err(KernelError::from)?;
+        } else if x.dataset().set().halo().is_some() {
             // Columns of ghosts are multiplied too.
             x.renew_ghosts()?;
         }
@@ -127,8 +133,12 @@ impl Mat {
         let memory = [place(tables[0], true, false)?, place(tables[1], true, false)?, place(tables[2], false, true)?];
         let given: SmallVec<[&Memory; 6]> = ready.arrays.iter().map(|array| ready.memory(*array, &memory)).collect();
         ready.repeat.run(&given)?;
+        if let Some(halo) = halo.filter(|_| transposed) {
+            // Each process has what its rows add to the columns of others.
+            add_ghosts(Table { halo, storage: y.storage() })?;
+        }
         // Rows of ghosts lack what other processes add to them.
-        y.storage().set_ghosts_fresh(y.dataset().set().halo().is_none());
+        y.storage().set_ghosts_fresh(halo.is_none());
         Ok(())
     }
 
@@ -198,7 +208,10 @@ fn make(sparsity: &Sparsity, what: &Product, context: &Context) -> Result<Ready>
     if !what.transposed {
         return Ok(Ready { repeat, arrays, starts: upload(&starts)?, list: upload(pattern.columns())?, entries: None });
     }
-    let turned = Turned::new(&starts, pattern.columns(), pattern.width());
+    // Of a distributed matrix, rows of ghosts are multiplied by their owners.
+    let row_set = sparsity.rows().set();
+    let owned = &starts[..=if row_set.halo().is_some() { row_set.size() } else { pattern.rows() }];
+    let turned = Turned::new(owned, &pattern.columns()[..owned[owned.len() - 1] as usize], pattern.width());
     Ok(Ready { repeat, arrays, starts: upload(&turned.starts)?, list: upload(&turned.rows)?, entries: Some(upload(&turned.blocks)?) })
 }
 
