@@ -203,6 +203,9 @@ impl Set {
     /// # Errors
     /// [`MeshError::Layers`]: fewer than two layers, a set that is not plain, or more cells than can be counted.
     pub fn extruded(&self, layers: usize, periodic: bool) -> Result<Set> {
+        if self.is_replaced() {
+            return self.current().extruded(layers, periodic);
+        }
         let wrong = |reason: String| Err(MeshError::Layers { set: self.name().to_owned(), reason });
         let cells = layers.saturating_sub(1);
         if cells == 0 {
@@ -222,6 +225,9 @@ impl Set {
     /// [`MeshError::Layers`]: as there, or other than one pair for each element, or a pair that does not grow, or a ghost with other layers
     /// than those of its owner.
     pub fn extruded_between(&self, bounds: &[[i32; 2]], periodic: bool) -> Result<Set> {
+        if self.is_replaced() {
+            return self.current().extruded_between(bounds, periodic);
+        }
         let wrong = |reason: String| Err(MeshError::Layers { set: self.name().to_owned(), reason });
         if bounds.len() != self.sizes().total {
             return wrong(format!("{} pairs of layers were given for {} elements", bounds.len(), self.sizes().total));

@@ -62,7 +62,7 @@ impl Described {
         let told = |things: &[(String, u64)]| things.iter().map(|(name, hash)| format!("{name}\t{hash:x}\n")).collect::<String>();
         let (structure, contents) = (told(&self.structure), told(&self.contents));
         let (structures, all_contents) = (comm.gather_all(structure.as_bytes())?, comm.gather_all(contents.as_bytes())?);
-        for (rank, other) in structures.iter().enumerate().filter(|(_, other)| *other != structure.as_bytes()) {
+        if let Some((rank, other)) = structures.iter().enumerate().find(|(_, other)| *other != structure.as_bytes()) {
             let other = String::from_utf8_lossy(other);
             let differs = structure.lines().zip(other.lines()).position(|(own, other)| own != other);
             let what = differs.map_or_else(|| "the number of sets and maps".to_owned(), |place| self.structure[place].0.clone());
