@@ -50,7 +50,7 @@ for version in 3.10 3.11 3.12 3.13; do
     for candidate in "$(command -v python$version || true)" "$HOME"/.pyenv/versions/$version.*/bin/python /root/.pyenv/versions/$version.*/bin/python; do
         [ -x "$candidate" ] && "$candidate" -c '' 2>/dev/null && python=$candidate && break
     done
-    [ -n "$python" ] || { echo "python $version is not here"; continue; }
+    [ -n "$python" ] || { echo "python $version not found"; continue; }
     "$python" -m venv --without-pip "$work/$version"
     "$wheels/pip" --python "$work/$version/bin/python" install --quiet --disable-pip-version-check numpy "$wheel"
     # No OpenCL vendor is registered there, and no HIP or CUDA library has that name.

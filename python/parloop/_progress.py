@@ -35,7 +35,7 @@ class Progress(Generic[T]):
         self.note = ""
 
     def update(self, steps: int = 1, note: str | None = None) -> None:
-        """So many further steps are done; `note` is shown behind the description."""
+        """This many further steps are done; `note` is shown behind the description."""
         self.done += steps
         self.note = self.note if note is None else note
         if not self._show:

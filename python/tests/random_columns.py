@@ -118,7 +118,7 @@ class Side:
             return 120, rng.integers(30, 90, (len(near), arity)), rng.integers(-3, 4, arity).tolist()
         if way == "layers":
             return points * (tallest + 1), np.concatenate([near, near + points], 1), [points] * 4
-        # So many nodes for each layer of a point, and one more on top.
+        # This many nodes for each layer of a point, and one more on top.
         each = 1 if way == "columns" else int(rng.integers(2, 4))
         height = each * tallest + 1
         lowest = near * height

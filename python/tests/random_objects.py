@@ -9,7 +9,7 @@ import parloop.objects as xo
 
 SCALARS = [xo.Float64, xo.Float32, xo.Int64, xo.UInt64, xo.Int32, xo.UInt32, xo.Int16, xo.UInt16, xo.Int8, xo.UInt8]
 ALL_SCALARS = [*SCALARS, xo.Bool, xo.Complex64, xo.Complex128]
-#: So many numbers of an object are looked at by C, to keep sources short.
+#: This many numbers of an object are looked at by C, to keep sources short.
 MOST = 60
 
 

@@ -17,7 +17,7 @@ SHAPES = [(1,), (2,), (13,), (64,), (101,), (4, 6), (1, 7), (7, 1), (3, 17), (2,
 
 @pytest.fixture
 def fft(ctx):
-    """The context, or a skip where a GPU's library is not here."""
+    """The context, or a skip where a GPU's library is missing."""
     try:
         ctx.plan_FFT(np.zeros(2, complex), 0)
     except pl.DriverMissingError as error:

@@ -20,7 +20,7 @@ pub(crate) fn sleep_while(word: &AtomicU32, value: u32) {
     let _ = futex::wait(word, futex::Flags::PRIVATE, value, None);
 }
 
-/// Wakes at most so many threads that sleep at the word.
+/// Wakes at most this many threads that sleep at the word.
 pub(crate) fn wake(word: &AtomicU32, most: u32) {
     let _ = futex::wake(word, futex::Flags::PRIVATE, most);
 }

@@ -53,7 +53,7 @@ fn in_ci() -> bool {
     std::env::var_os("CI").is_some_and(|value| value == "true")
 }
 
-/// The compiler, or a skip where its library is not here.
+/// The compiler, or a skip where its library is missing.
 fn unless_missing<T>(compiler: Result<T, CompileError>) -> Option<T> {
     match compiler {
         Err(error @ CompileError::NoCompiler { .. }) if !in_ci() => {

@@ -6,10 +6,10 @@ pub enum Grid {
     /// As many as the counts of the kernel's `VECTORIZE_OVER` loops say; one for a kernel without loops.
     #[default]
     Auto,
-    /// So many.
+    /// This many.
     Items(u64),
     /// As many as the argument of this name says.
     Argument(String),
-    /// So many along each axis.
+    /// This many along each axis.
     Axes([u64; 3]),
 }

@@ -135,7 +135,7 @@ impl Kernel {
         self.call_as(args, |kernel, slots| kernel.items(slots))
     }
 
-    /// [`call`](Self::call) over so many items, whatever grid the kernel has.
+    /// [`call`](Self::call) over this many items, whatever grid the kernel has.
     ///
     /// # Errors
     /// As [`call`](Self::call).
@@ -351,7 +351,7 @@ impl Kernel {
         unsafe { self.launch_over(slots, items) }
     }
 
-    /// Launches with slots that were checked, over so many items.
+    /// Launches with slots that were checked, over this many items.
     ///
     /// # Errors
     /// When the device fails; [`KernelError::Check`] in checked mode.
@@ -385,7 +385,7 @@ impl Kernel {
         unsafe { self.record_over(slots, items, kept) }
     }
 
-    /// Adds a launch with slots that were checked to the recording that is in progress on this kernel's stream, over so many items.
+    /// Adds a launch with slots that were checked to the recording that is in progress on this kernel's stream, over this many items.
     /// `kept` lives as long as the replay. Without a recording it fails, as launches of slots do while there is one: see
     /// [`Context::is_recording`](crate::Context::is_recording).
     ///
@@ -592,11 +592,11 @@ impl fmt::Debug for Kernel {
 /// How many items a launch has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Items {
-    /// So many, along one axis.
+    /// This many, along one axis.
     Line(u64),
-    /// So many along each axis.
+    /// This many along each axis.
     Axes([u64; 3]),
-    /// On a GPU: so many blocks along each axis, each of so many items. For kernels without `VECTORIZE_OVER` loops, which compute their own
+    /// On a GPU: this many blocks along each axis, each of this many items. For kernels without `VECTORIZE_OVER` loops, which compute their own
     /// indices in the grid.
     Blocks {
         /// Blocks along each axis.

@@ -1,6 +1,6 @@
 //! The part of a matrix that a kernel gets.
 
-/// The part of a matrix that belongs to an element: so many blocks below and beside each other, each of so many rows and columns.
+/// The part of a matrix that belongs to an element: blocks below and beside each other, each with a number of rows and columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Block {
     /// How many blocks are below each other.

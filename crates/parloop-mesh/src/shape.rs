@@ -61,7 +61,7 @@ pub struct PartShape {
     pub dtype: DType,
     /// How many numbers a row of the table has.
     pub row: usize,
-    /// Which of them the kernel gets: from `first`, so many.
+    /// Which of them the kernel gets: from `first`, and how many.
     pub first: usize,
     /// How many numbers of a row the kernel gets.
     pub count: usize,
@@ -107,7 +107,7 @@ pub struct MapShape {
 pub enum MoveShape {
     /// Not at all.
     Not,
-    /// All of them by so many.
+    /// All of them by this many.
     By(i32),
     /// Each by a number of a list.
     Listed,
@@ -216,7 +216,7 @@ impl PartShape {
     }
 }
 
-/// Row by row through all blocks together, as the kernel has them in rows of so many numbers; what has length one needs no loop.
+/// Row by row through all blocks together, as the kernel has them in rows of this many numbers; what has length one needs no loop.
 fn block_walk(block: Block, width: usize) -> SmallVec<[Axis; 4]> {
     let Block { below, beside, rows, columns } = block;
     let axes = [
@@ -304,7 +304,7 @@ fn starts(parts: &[Part], across: usize, axes: &[usize]) -> SmallVec<[usize; 4]>
     starts
 }
 
-/// The type of numbers that count the slots of so many elements.
+/// The type of numbers that count the slots of this many elements.
 pub(crate) fn offsets_for(elements: usize, slots: usize) -> DType {
     if elements.saturating_mul(slots) <= i32::MAX as usize { DType::I32 } else { DType::I64 }
 }

@@ -198,7 +198,7 @@ fn resized(list: &mut Vec<(usize, Vec<u8>)>, lengths: impl Iterator<Item = (usiz
     list.truncate(count);
 }
 
-/// The bytes of each piece of a message, of which one can have so many; one without bytes where there are none.
+/// The bytes of each piece of a message, of which one can have this many; one without bytes where there are none.
 fn pieces(length: usize) -> impl ExactSizeIterator<Item = Range<usize>> {
     (0..length.div_ceil(MOST).max(1)).map(move |piece| piece * MOST..length.min((piece + 1) * MOST))
 }

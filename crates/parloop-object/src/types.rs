@@ -17,13 +17,13 @@ pub const SLOT: usize = 8;
 pub const NULL_OFFSET: i64 = i64::MIN;
 /// The type id stored in a null union reference.
 pub const NULL_TYPEID: i64 = -1;
-/// Array types have at most so many axes.
+/// Array types have at most this many axes.
 pub const MAX_AXES: usize = 16;
 
 /// Types are nested at most so deep, so that whoever walks through one does not run out of stack.
 pub const MAX_DEPTH: usize = 256;
 
-/// No object has so many bytes, so that sums of a few sizes never overflow.
+/// No object has this many bytes, so that sums of a few sizes never overflow.
 pub const MAX_BYTES: usize = 1 << 60;
 
 /// `size`, rounded up to whole slots.
@@ -41,7 +41,7 @@ pub(crate) fn count_of(shape: &[usize]) -> usize {
 pub enum Type {
     /// A number.
     Scalar(DType),
-    /// Text in UTF-8; with a size, every instance takes just so many bytes.
+    /// Text in UTF-8; with a size, every instance takes just this many bytes.
     String(Option<usize>),
     /// Named fields.
     Struct(Arc<StructType>),
@@ -424,7 +424,7 @@ impl ArrayType {
     }
 }
 
-/// The bytes of so many items, in whole slots.
+/// The bytes of this many items, in whole slots.
 fn bytes_of(shape: &[usize], item: usize) -> Option<usize> {
     let bytes = shape.iter().try_fold(item, |bytes, &dim| bytes.checked_mul(dim))?;
     (bytes < MAX_BYTES).then(|| slots(bytes))

@@ -69,7 +69,7 @@ impl View {
         Ok(self)
     }
 
-    /// Whether so many bytes of it are inside its buffer; what is read of a size is not to be trusted before.
+    /// Whether this many bytes of it are inside its buffer; what is read of a size is not to be trusted before.
     fn fits(&self, size: usize) -> Result<()> {
         match self.offset.checked_add(size) {
             Some(end) if end <= self.buffer.capacity() => Ok(()),

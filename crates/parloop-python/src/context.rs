@@ -209,7 +209,7 @@ impl Context {
         Ok(())
     }
 
-    /// Page-locked host memory of so many zero bytes.
+    /// Page-locked host memory of this many zero bytes.
     fn pinned(&self, py: Python<'_>, nbytes: usize) -> Result<PinnedMemory> {
         Ok(PinnedMemory { inner: py.detach(|| self.inner.device().allocate_pinned(nbytes))? })
     }

@@ -149,7 +149,7 @@ impl PinnedMemory {
 
 #[pymethods]
 impl Device {
-    /// Memory of so many bytes; its content is undefined.
+    /// Memory of this many bytes; its content is undefined.
     fn allocate(&self, py: Python<'_>, nbytes: usize) -> Result<Memory> {
         Ok(Memory::owned(py.detach(|| self.inner.allocate(nbytes))?))
     }
@@ -162,7 +162,7 @@ impl Device {
         Ok(Memory::adopted(memory, owner))
     }
 
-    /// Page-locked host memory of so many zero bytes.
+    /// Page-locked host memory of this many zero bytes.
     fn allocate_pinned(&self, py: Python<'_>, nbytes: usize) -> Result<PinnedMemory> {
         Ok(PinnedMemory { inner: py.detach(|| self.inner.allocate_pinned(nbytes))? })
     }

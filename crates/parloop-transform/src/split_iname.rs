@@ -31,7 +31,7 @@ pub struct Split {
 }
 
 impl Split {
-    /// With an inner iname of that length (or, for [`chunk_iname`](super::chunk_iname), into so many chunks), named after the iname that is split.
+    /// With an inner iname of that length (or, for [`chunk_iname`](super::chunk_iname), into this many chunks), named after the iname that is split.
     pub fn by(length: i64) -> Split {
         Split {
             length,

@@ -26,7 +26,7 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// So many batches of these arguments.
+    /// This many batches of these arguments.
     pub fn of(count: Expr, varying: impl IntoIterator<Item = impl Into<Name>>) -> Batches {
         Batches { count, varying: varying.into_iter().map(Into::into).collect(), prefix: "ibatch".into() }
     }

@@ -43,7 +43,7 @@ class HostAllocator:
         self._values: np.ndarray[Any, Any] | None = None
 
     def allocate(self, elements: int) -> None:
-        """Memory for so many elements, in place of what it had; pointers to that keep it."""
+        """Memory for this many elements, in place of what it had; pointers to that keep it."""
         self._values = np.empty(_count(elements), self._element)
 
     def ptr(self) -> pointer_wrapper:
@@ -70,7 +70,7 @@ class PagelockedAllocator(HostAllocator):
     """
 
     def allocate(self, elements: int) -> cudaError_t:  # type: ignore[override]
-        """Memory for so many elements, in place of what it had; pointers to that keep it."""
+        """Memory for this many elements, in place of what it had; pointers to that keep it."""
         count = _count(elements)
         nbytes = max(count * self._element.itemsize, 1)
         pinned, status = attempt(_allocate_pinned, nbytes)
@@ -106,7 +106,7 @@ class DeviceAllocator:
         self._size = 0
 
     def allocate(self, elements: int) -> cudaError_t:
-        """Memory for so many elements, in place of what it had; pointers to that keep it."""
+        """Memory for this many elements, in place of what it had; pointers to that keep it."""
         count = _count(elements)
         owner, status = attempt(lambda: Allocation(_device.current_device(), count * self._element.itemsize))
         if status == SUCCESS:

@@ -177,7 +177,7 @@ def _check_inside(mat: Any, numbers: Any, size: int, side: str) -> None:
 
 
 def _lines(mat: Any, index: int | None, count: int) -> Any:
-    """The lines of a block: one, or all of so many."""
+    """The lines of a block: one, or all of this many."""
     if index is not None and not 0 <= index < count:
         raise IndexValueError(f"a block of matrix `{mat.name}` has no component {index}; it has {mat.sparsity.block_shape[0]} rows")
     return np.arange(count) if index is None else np.array([index])

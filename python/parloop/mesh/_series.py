@@ -90,7 +90,7 @@ class TimeSeries:
                 raise
 
     def _forget(self, steps: int, numbers: int) -> None:
-        """Takes back what was written after so many steps and arrays of numbers."""
+        """Takes back what was written after this many steps and arrays of numbers."""
         del self._writer.collection[steps:]
         for each in range(numbers, self._writer.data_counter):
             self._writer.h5_file.pop(f"data{each}", None)

@@ -30,7 +30,7 @@ def solve(
         The system is solved where the norm of ``b - mat @ x`` is at most `atol`, or at most `rtol` times the norm of `b`. By default `rtol`
         is 1e-8, and 1e-4 in single precision.
     maxiter
-        At most so many iterations. The solver also stops where nothing is gained any more.
+        At most this many iterations. The solver also stops where nothing is gained any more.
     restart
         Directions that GMRES keeps before it begins again.
     progress

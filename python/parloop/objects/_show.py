@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-#: A value is cut to so many characters, and so many of all fields are shown.
+#: A value is cut to this many characters, and this many of all fields are shown.
 _VALUE, _ALL = 48, 160
 
 

@@ -9,7 +9,7 @@ use parloop_isl::{Affine, Constraint, Name};
 
 /// The maximum number of cases.
 const MOST_CASES: usize = 128;
-/// An iname of at most so many values makes a case for each in a product.
+/// An iname of at most this many values makes a case for each in a product.
 const MOST_FACTORS: i64 = 32;
 
 /// What is known of the names that stand for parts of expressions: one of the cases holds.

@@ -32,7 +32,7 @@ impl Range {
         Some((lower, upper))
     }
 
-    /// The range in three parts: so many first values, those between, so many last values. Between them, conditions that only the ends
+    /// The range in three parts: this many first values, those between, this many last values. Between them, conditions that only the ends
     /// need are seen not to be needed.
     pub(super) fn slabs(self, iname: &Name, (first, last): (u32, u32)) -> Result<Vec<Range>, LowerError> {
         let ([lower], [upper], None) = (self.lower.as_slice(), self.upper.as_slice(), &self.stride) else { return Ok(vec![self]) };

@@ -18,7 +18,7 @@ pub(super) struct HostMemory {
 /// Where memory comes from, and goes back to.
 enum Origin {
     Allocator(Layout),
-    /// A mapping of its own, of so many bytes.
+    /// A mapping of its own, of this many bytes.
     Mapping(usize),
 }
 
@@ -49,7 +49,7 @@ impl HostMemory {
             return Ok(HostMemory { pointer: address as *mut u8, origin: Origin::Mapping(len) });
         }
         let memory = HostMemory::new(properties, bytes)?;
-        // SAFETY: it was allocated with so many bytes, and nobody else has it.
+        // SAFETY: it was allocated with this many bytes, and nobody else has it.
         unsafe { memory.pointer.write_bytes(0, bytes) };
         Ok(memory)
     }

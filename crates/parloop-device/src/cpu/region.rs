@@ -19,11 +19,11 @@ const KEPT_REGIONS: usize = 256;
 
 /// The most reservations at a time.
 const RESERVATIONS: usize = 4096;
-/// So many of them are long, the others short.
+/// This many of them are long, the others short.
 const LONG_RESERVATIONS: usize = 64;
 const LONG: usize = 256 << 30;
 const SHORT: usize = 4 << 30;
-/// Memory that is long already can become so many times as long.
+/// Memory that is long already can become this many times as long.
 const TIMES: usize = 4;
 
 /// How many there are.
@@ -161,7 +161,7 @@ impl Region {
     }
 }
 
-/// Whether the process may have so many addresses only.
+/// Whether the process may have only a limited number of addresses.
 fn has_limited_addresses() -> bool {
     rustix::process::getrlimit(rustix::process::Resource::As).current.is_some()
 }
@@ -203,7 +203,7 @@ impl Pool {
         self.trim(KEPT, KEPT_REGIONS);
     }
 
-    /// Gives the oldest back until at most `bytes` in so many regions are left.
+    /// Gives the oldest back until at most `bytes` in this many regions are left.
     fn trim(&mut self, bytes: usize, regions: usize) {
         while (self.bytes > bytes || self.free.len() > regions)
             && let Some(region) = self.free.pop_front()

@@ -64,7 +64,7 @@ impl Sharing {
         self.measure(end - begin, self.pool.threads() as f64, hands.dispatch_ns, || hands.share(begin, end, &run));
     }
 
-    /// The threads, if `items` items are expected to cost more than so many times putting them to it.
+    /// The threads, if `items` items are expected to cost more than this many times putting them to it.
     fn worth_sharing(&self, items: u64, times: f64) -> Option<Arc<Hands>> {
         let expected_ns = self.cost.per_item() * items as f64;
         self.pool.hands_for(items, expected_ns).filter(|hands| expected_ns >= times * hands.dispatch_ns)
@@ -82,7 +82,7 @@ impl Sharing {
 /// Looking at the clock once more costs as much as some tens of small items.
 const LEAST_LOOK: u64 = 32;
 
-/// A measurement of few items is exact enough to share work that is worth more than so many dispatches.
+/// A measurement of few items is exact enough to share work that is worth more than this many dispatches.
 const DOUBTFUL: f64 = 20.0;
 
 /// What one item of a kernel's range costs, measured as it runs.

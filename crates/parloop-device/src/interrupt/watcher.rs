@@ -24,7 +24,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// How often threads are told to leave, which they do only in their kernel's own code.
 const AGAIN: Duration = Duration::from_millis(1);
 
-/// It sleeps after so many looks at nothing.
+/// It sleeps after this many looks at nothing.
 const PATIENCE: u32 = 20;
 
 /// Sees to it that there is a watcher and that it is awake.

@@ -455,7 +455,7 @@ impl Executable {
         }
     }
 
-    /// What a slot of a pointer says of where it leads, to so many bytes.
+    /// What a slot of a pointer says of where it leads, to this many bytes.
     pub fn location(&self, [address, offset]: Slot, bytes: u64) -> Location {
         match self.inner.context.device().kind() {
             DeviceKind::OpenCl => (address, offset, bytes),

@@ -161,7 +161,7 @@ fn meet(one: &GivenArray, two: &GivenArray, distance: i128) -> bool {
     let mut axes: Vec<(i128, i128, i128)> = (one.shape.iter().zip(&two.shape).zip(&one.strides))
         .map(|((&length, &other), &stride)| {
             let (stride, length, other) = (i128::from(stride), i128::from(length), i128::from(other));
-            // A step of `stride` from the second to the first, so many times at least and at most.
+            // A step of `stride` from the second to the first, this many times at least and at most.
             if stride < 0 { (-stride, 1 - length, other - 1) } else { (stride, 1 - other, length - 1) }
         })
         .collect();

@@ -42,7 +42,7 @@ enum RepeatFeed {
         place: usize,
         dtype: DType,
     },
-    /// How many elements of so many bytes there are.
+    /// How many elements of this many bytes there are.
     Length {
         place: usize,
         bytes: usize,

@@ -33,7 +33,7 @@ fn setting(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("PARLOOP_CHAINS_{name} is `{text}`, which is not a number")))
 }
 
-/// So many failures of one kind are made as small as they can be.
+/// This many failures of one kind are made as small as they can be.
 const ALIKE: usize = 3;
 
 struct Failure {
@@ -66,7 +66,7 @@ fn class(case: &Case, outcome: &Outcome) -> String {
     format!("{what}: {}", steps.join(", "))
 }
 
-/// Runs the seeds in processes side by side; stops when there are so many failures.
+/// Runs the seeds in processes side by side; stops when there are this many failures.
 fn run(first: u64, cases: u64, most_failures: usize, progress: bool) -> (Counts, Vec<Failure>) {
     let folder = tempfile::tempdir().unwrap();
     let (next, failed) = (AtomicU64::new(first), AtomicUsize::new(0));

@@ -392,7 +392,7 @@ fn parts_in_parts_have_a_limit() {
     assert!(refused(&slabs, Target::C).contains("(slabs) for 3 values, which makes 177147 statements"), "{}", refused(&slabs, Target::C));
 }
 
-/// `a[0] + 1*b[1] - …` of so many terms, and its value for arrays of ones.
+/// `a[0] + 1*b[1] - …` of this many terms, and its value for arrays of ones.
 fn long_sum(terms: usize) -> (String, f64) {
     let term = |n: usize| format!("{}{}*a[i, {}]", if n % 3 == 2 { "- " } else { "+ " }, n % 7, n % 5);
     let value = |n: usize| if n % 3 == 2 { -((n % 7) as f64) } else { (n % 7) as f64 };

@@ -62,7 +62,7 @@ struct Key {
     count: usize,
 }
 
-/// The kernel of that form for data of a type, combined with numbers of another type, with so many numbers for each element.
+/// The kernel of that form for data of a type, combined with numbers of another type, with this many numbers for each element.
 pub fn kernel(form: &Form, dtype: DType, other: DType, count: usize) -> Result<Kernel> {
     static KNOWN: Lock<Option<HashMap<Key, Kernel>>> = Lock::new(None);
     let key = Key { form: form.clone(), dtype, other, count };

@@ -77,7 +77,7 @@ impl DataSet {
 }
 
 impl Set {
-    /// Data on this set: so many numbers for each element.
+    /// Data on this set: this many numbers for each element.
     ///
     /// # Errors
     /// [`MeshError::Dim`], [`MeshError::DataOnSubset`].

@@ -11,7 +11,7 @@ pub struct Layers {
 
 #[derive(Clone, Debug)]
 enum Heights {
-    /// So many cells everywhere.
+    /// This many cells everywhere.
     Constant(i32),
     Varied(Arc<Varied>),
 }
@@ -126,7 +126,7 @@ pub enum Region {
 }
 
 impl Region {
-    /// The first layer of a column of so many cells that is visited, counted from its lowest, and how many are.
+    /// The first layer of a column of this many cells that is visited, counted from its lowest, and how many are.
     pub(crate) fn visited(self, cells: i32, periodic: bool) -> (i32, i32) {
         match self {
             Region::All => (0, cells),

@@ -379,7 +379,7 @@ impl Map {
         self.inner.moves.as_ref()
     }
 
-    /// How many targets it has for a visit that sees so many cells of a column.
+    /// How many targets it has for a visit that sees this many cells of a column.
     pub(crate) fn slots(&self, height: usize) -> usize {
         match self.inner.kind {
             Kind::Blocks(..) | Kind::Identity | Kind::First => self.arity(),

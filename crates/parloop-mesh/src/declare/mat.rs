@@ -106,7 +106,7 @@ impl Mat {
     /// All values, including zeros, row by row.
     ///
     /// # Errors
-    /// [`MeshError::ElementType`]; [`MeshError::TooLarge`] where so many do not fit; when a device fails.
+    /// [`MeshError::ElementType`]; [`MeshError::TooLarge`] where this many do not fit; when a device fails.
     pub fn to_dense<T: Element>(&self) -> Result<Vec<T>> {
         let values = self.storage().to_vec::<T>()?;
         let (rows, columns) = self.shape();

@@ -51,7 +51,7 @@ impl Moves {
         if periodic { (layer + quotient).rem_euclid(cells) - quotient.rem_euclid(cells) } else { layer }
     }
 
-    /// The least and the most that a target moves in a column of so many cells.
+    /// The least and the most that a target moves in a column of this many cells.
     pub(crate) fn range(&self, slot: usize, cells: i32, periodic: bool) -> [i32; 2] {
         let quotient = self.quotients.as_ref().filter(|_| periodic).map_or(0, |quotients| quotients[slot].rem_euclid(cells));
         [-quotient, cells - 1 - quotient]

@@ -188,7 +188,7 @@ impl Set {
         &self.inner.name
     }
 
-    /// Columns of cells over the elements of this set: over each so many layers of vertices, and one layer of cells less. Where the set is
+    /// Columns of cells over the elements of this set: over each a number of layers of vertices, and one layer of cells fewer. Where the set is
     /// periodic, the cell above the highest of a column is its lowest.
     ///
     /// Sizes of such a set are numbers of columns. Its cells are reached through maps with offsets, and data on it has a row for each cell.

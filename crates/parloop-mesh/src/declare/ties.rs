@@ -21,7 +21,7 @@ struct TieList {
     full: usize,
 }
 
-/// Dead ones are not looked for before there are so many.
+/// Dead ones are not looked for before there are this many.
 const FEW: usize = 64;
 
 impl Ties {

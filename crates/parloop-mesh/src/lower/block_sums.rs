@@ -15,13 +15,13 @@ use super::writeback::written;
 use crate::plan::BlockSums;
 use crate::shape::PartShape;
 
-/// How many numbers the entries of a block have, so many each. The distance between entries is odd, as that between the entries of
+/// How many numbers the entries of a block have, this many each. The distance between entries is odd, as that between the entries of
 /// neighbouring elements is, so that work items write to different banks.
 pub fn shared_numbers(slots: usize, count: usize) -> usize {
     (BlockSums::none(BLOCK, slots) + 1) * distance(count)
 }
 
-/// Whether 16 bits number the entries of a block of elements with so many slots.
+/// Whether 16 bits number the entries of a block of elements with this many slots.
 pub fn can_number_entries(slots: usize) -> bool {
     BlockSums::none(BLOCK, slots) <= usize::from(u16::MAX)
 }

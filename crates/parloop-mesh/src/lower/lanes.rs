@@ -16,7 +16,7 @@ use crate::access::Access;
 use crate::kernel::CALLABLE_IN_LANES;
 use crate::shape::{PartShape, Reach, Shape};
 
-/// Lanes of up to so many numbers of a batch are fetched without a loop: compilers then put them together in registers. What is stored number by
+/// Lanes of up to this many numbers of a batch are fetched without a loop: compilers then put them together in registers. What is stored number by
 /// number and read as a vector has to wait until it is in the cache.
 const GATHERED: usize = 40;
 

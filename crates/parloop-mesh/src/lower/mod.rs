@@ -286,7 +286,7 @@ fn tables(shape: &Shape, form: &Form, machine: Machine, checked: bool) -> Piece 
     piece
 }
 
-/// What every row of so many bytes is aligned to, when the first is aligned to 32.
+/// What every row of this many bytes is aligned to, when the first is aligned to 32.
 fn alignment(row: usize) -> u32 {
     1 << row.trailing_zeros().min(5)
 }

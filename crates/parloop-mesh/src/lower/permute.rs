@@ -22,7 +22,7 @@ pub enum Permute {
 /// Rows that a thread takes at a time.
 const ROWS: usize = 4096;
 
-/// Rows of up to so many numbers are copied without a loop.
+/// Rows of up to this many numbers are copied without a loop.
 const UNROLLED: usize = 16;
 
 /// The loop kernel that does it with the rows of table 0; the other is table 1.

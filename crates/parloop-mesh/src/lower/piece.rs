@@ -17,7 +17,7 @@ pub struct Lowered {
     pub numbers: Vec<(Name, Number)>,
 }
 
-/// Arrays of up to so many numbers are fetched and kept without loops, so that compilers can hold them in registers.
+/// Arrays of up to this many numbers are fetched and kept without loops, so that compilers can hold them in registers.
 pub(super) const UNROLLED: usize = 64;
 
 /// A part of a loop kernel.
@@ -75,13 +75,13 @@ impl Piece {
         self
     }
 
-    /// With a private array of so many numbers.
+    /// With a private array of this many numbers.
     pub fn private(mut self, name: &Name, dtype: DType, lengths: &[usize]) -> Piece {
         self.data.push(Data::temporary(name.as_str()).dtype(dtype).shape_of(lengths.iter().map(|&length| length.into())));
         self
     }
 
-    /// With an array that the kernel takes, of rows of so many numbers. Nothing is known of its length.
+    /// With an array that the kernel takes, of rows of this many numbers. Nothing is known of its length.
     pub fn take(self, array: Array, dtype: DType, row: Option<usize>) -> Piece {
         let data = Data::global(array.name().as_str()).dtype(dtype).unknown_shape();
         let strides: Vec<Expr> = row.into_iter().map(Expr::from).chain([Expr::int(1)]).collect();

@@ -32,7 +32,7 @@ pub struct RowWords {
 }
 
 impl RowWords {
-    /// Those of rows of so many numbers of a type in a layout.
+    /// Those of rows of this many numbers of a type in a layout.
     pub fn new(dtype: DType, count: usize, layout: Layout) -> RowWords {
         let (pieces, bytes) = match layout {
             Layout::Rows => (1, count * dtype.size()),
@@ -43,7 +43,7 @@ impl RowWords {
     }
 }
 
-/// Pieces of up to so many words are moved without a loop.
+/// Pieces of up to this many words are moved without a loop.
 const UNROLLED: usize = 16;
 
 /// The loop kernel that moves rows, by a work item each.

@@ -34,17 +34,17 @@ pub struct BlockSums {
 }
 
 impl BlockSums {
-    /// The distance between the entries of neighbouring elements with so many slots.
+    /// The distance between the entries of neighbouring elements with this many slots.
     pub const fn stride(slots: usize) -> usize {
         slots | 1
     }
 
-    /// The entry that stands for zero, in blocks of so many elements with so many slots.
+    /// The entry that stands for zero, in blocks of this many elements with this many slots.
     pub const fn none(size: usize, slots: usize) -> usize {
         size * BlockSums::stride(slots)
     }
 
-    /// The sums of blocks of so many elements.
+    /// The sums of blocks of this many elements.
     ///
     /// # Errors
     /// The tables go to several sets, there are more entries in a block than 16 bits count or more sums than 31 bits do, or no thread can be

@@ -89,7 +89,7 @@ impl fmt::Display for Strategy {
     }
 }
 
-/// The bytes that a run over so many elements moves at least: data, and the tables of maps.
+/// The bytes that a run over this many elements moves at least: data, and the tables of maps.
 pub fn least_bytes(parts: &[Part], stored: &[Map], elements: usize) -> usize {
     let mut bytes = 0usize;
     for (index, part) in parts.iter().enumerate() {

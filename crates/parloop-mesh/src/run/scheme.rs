@@ -168,7 +168,7 @@ const FEWEST: usize = 64;
 /// Loops of fewer elements than this are run so at first: what each costs is not known, and other strategies take longer to compile.
 const FEW: usize = 1024;
 
-/// Matrices of at least so many elements are first assembled by the plan that takes longer to make, and less to run.
+/// Matrices of at least this many elements are first assembled by the plan that takes longer to make, and less to run.
 const MANY: usize = 1 << 15;
 
 /// Where and how a loop is to be run, as far as the choice depends on it.

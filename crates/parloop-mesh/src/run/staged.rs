@@ -193,7 +193,7 @@ struct Key {
     count: usize,
 }
 
-/// A kernel that moves so many rows, and the order of its arrays.
+/// A kernel that moves this many rows, and the order of its arrays.
 struct Mover {
     repeat: Repeat,
     arrays: [Array; 3],
@@ -257,7 +257,7 @@ impl Lists {
         Ok(self.movers.lock_or(HashMap::new).entry(key).or_insert(Arc::new(Mover { repeat, arrays })).clone())
     }
 
-    /// Memory of so many bytes that no exchange uses.
+    /// Memory of this many bytes that no exchange uses.
     fn take_idle(&self, bytes: usize) -> Option<(Memory, PinnedMemory)> {
         let mut idle = self.idle.lock_or(Vec::new);
         let place = idle.iter().position(|(device, _)| device.len() == bytes)?;

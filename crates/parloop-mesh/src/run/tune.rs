@@ -20,7 +20,7 @@ use crate::Result;
 use crate::lower::Machine;
 use crate::shape::Shape;
 
-/// Trying may take one part of so many of the time that the loop has run.
+/// Trying may take one part in this many of the time that the loop has run.
 const SHARE: u32 = 10;
 
 /// The runs on a GPU that are waited for, to learn how long a run takes: the others are only queued. The first run may load code.

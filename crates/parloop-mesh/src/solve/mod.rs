@@ -47,7 +47,7 @@ pub struct SolveOptions {
     pub rtol: Option<f64>,
     /// or at most this.
     pub atol: f64,
-    /// At most so many iterations.
+    /// At most this many iterations.
     pub iterations: usize,
     /// Directions that [`Method::Gmres`] keeps before it begins again.
     pub restart: usize,

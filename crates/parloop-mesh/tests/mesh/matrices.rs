@@ -266,7 +266,7 @@ fn matrices_that_do_not_fit_are_refused() {
     let args = vec![empty.arg(Access::Inc, &some.rows, &some.columns).unwrap(), weight.arg(Access::Read, None)];
     let error = ParLoop::new(&kernel, &some.cells, args, LoopOptions::default()).map(drop).unwrap_err().to_string();
     assert!(error.contains("row") && error.contains("column"), "{error}");
-    // So many blocks of one element have no room, whatever the machine.
+    // This many blocks of one element have no room, whatever the machine.
     let (one, many) = (Set::new(1, "one").unwrap(), Set::new(2, "many").unwrap());
     let wide = Map::new(&one, &many, 3_000_000, &vec![0; 3_000_000], "wide").unwrap();
     let data = many.data(1).unwrap();

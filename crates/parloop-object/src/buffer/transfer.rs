@@ -52,7 +52,7 @@ impl Buffer {
         self.still(|stream, memory| stream.read(memory, offset, bytes))
     }
 
-    /// So many numbers of the buffer, copied to the host.
+    /// This many numbers of the buffer, copied to the host.
     pub(crate) fn read_numbers<T: Element>(&self, offset: usize, count: usize) -> Result<Vec<T>> {
         let bytes = count.checked_mul(size_of::<T>()).ok_or(BufferError::TooLarge)?;
         self.check("a read", offset, bytes)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::types::{ArrayType, FieldPlace, StructType, Type};
 
-/// A class has functions for at most so many paths; types that share parts have more than can be written down.
+/// A class has functions for at most this many paths; types that share parts have more than can be written down.
 pub(super) const MAX_PATHS: usize = 10_000;
 
 /// One step of a path.

@@ -11,7 +11,7 @@ use super::path::{Path, PathSegment, extend_place, place_of};
 
 /// Stands in lines for the pointer that the walk moves, until it is known whether that needs a variable.
 const AT: &str = "@";
-/// Function definitions up to so many characters are written in one line.
+/// Function definitions up to this many characters are written in one line.
 const LINE: usize = 140;
 
 /// The places where something is checked, each with an id.

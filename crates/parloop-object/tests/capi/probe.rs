@@ -10,7 +10,7 @@ pub enum Step {
     Int(String, i64),
     /// An expression with this value.
     Real(String, f64),
-    /// An expression that points so many bytes from `base`; `None` is the null pointer.
+    /// An expression that points this many bytes from `base`; `None` is the null pointer.
     At(String, Option<usize>),
     /// A call, all but its last argument, that writes these numbers to where that points.
     Axes(String, Vec<i64>),

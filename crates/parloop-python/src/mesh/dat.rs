@@ -82,7 +82,7 @@ impl Dat {
         Dat::around(inner, self.dataset.clone_ref(py))
     }
 
-    /// The shape of the numbers of so many elements.
+    /// The shape of the numbers of this many elements.
     pub fn shape_of(&self, rows: usize) -> Vec<usize> {
         let dataset = self.mesh().dataset();
         let axes = if dataset.count() == 1 { &[] } else { dataset.axes() };

@@ -498,7 +498,7 @@ fn array_of_native<'a, 'py>(
     }
 }
 
-/// Numbers of a nested sequence with so many axes, as bytes of `dtype`.
+/// Numbers of a nested sequence with this many axes, as bytes of `dtype`.
 fn numbers(ty: &ObjectType, object: &Bound<'_, PyAny>, axes: usize, dtype: DType, shape: &mut Shape, bytes: &mut Vec<u8>) -> Result<()> {
     if axes == 0 {
         return number(ty, object, dtype, bytes);
@@ -565,7 +565,7 @@ fn number(ty: &ObjectType, item: &Bound<'_, PyAny>, dtype: DType, bytes: &mut Ve
     Ok(())
 }
 
-/// Items of a nested sequence with so many axes.
+/// Items of a nested sequence with this many axes.
 fn nested<'a, 'py>(
     ty: &ObjectType,
     item: &ObjectType,

@@ -159,7 +159,7 @@ impl ObjectType {
         Ok(ObjectType { is_numpy, ..ObjectType::of(obj::Type::Scalar(dtype_of(dtype)?), Parts::None) })
     }
 
-    /// The type of a text; with a size, all texts take just so many bytes.
+    /// The type of a text; with a size, all texts take just this many bytes.
     #[staticmethod]
     #[pyo3(signature = (size=None))]
     fn string(size: Option<usize>) -> Result<ObjectType> {

@@ -12,4 +12,4 @@ IntType = np.int32
 
 
 def __getattr__(name: str) -> Any:
-    raise AttributeError(f"PETSc.{name} is not here: petsc4py is not installed, and only its types of numbers have a stand-in")
+    raise AttributeError(f"PETSc.{name} is not available: petsc4py is not installed, and only its types of numbers have a stand-in")

@@ -39,5 +39,5 @@ def assert_allclose(a: Any, b: Any, rtol: float = 0, atol: float = 0, max_outlie
 
 
 def allclose_with_outliers(a: Any, b: Any, rtol: float = 1e-7, atol: float = 0, max_outliers: int = 0) -> bool:
-    """Whether all values but so many are close."""
+    """Whether all values but this many are close."""
     return int(np.count_nonzero(~np.isclose(_host(a), _host(b), rtol=rtol, atol=atol))) <= max_outliers

@@ -235,7 +235,7 @@ def simplify_indices(kernel: P) -> P:
 
 
 def add_padding(kernel: P, variable: str, axis: int, elements: int) -> P:
-    """Makes the stride of an axis of an array a multiple of so many elements.
+    """Makes the stride of an axis of an array a multiple of this many elements.
 
     >>> import parloop.loops as lp
     >>> knl = lp.make_kernel("{[i,j]: 0<=i<n and 0<=j<36}", "a[i,j] = 1")

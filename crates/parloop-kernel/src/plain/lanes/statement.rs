@@ -264,7 +264,7 @@ impl<'t> Writer<'t> {
         })
     }
 
-    /// What a vector, or an array of them with so many axes, begins with.
+    /// What a vector, or an array of them with this many axes, begins with.
     fn vector_value(&mut self, node: Node<'_>, axes: usize) -> Result<String, Refusal> {
         self.deeper(|writer| match (node.kind(), axes, &parts(node)[..]) {
             // Braces around a vector would be around its lanes.

@@ -24,7 +24,7 @@ impl Draw {
         usize::try_from(self.next() % count.max(1) as u64).unwrap()
     }
 
-    /// True in one of so many draws.
+    /// True in one of this many draws.
     pub fn one_in(&mut self, count: usize) -> bool {
         self.below(count) == 0
     }

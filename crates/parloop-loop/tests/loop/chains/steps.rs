@@ -186,7 +186,7 @@ impl View<'_> {
         }
     }
 
-    /// An argument that is given once in so many times.
+    /// An argument that is given once in this many times.
     fn maybe(&mut self, once_in: usize, text: impl FnOnce(&mut Self) -> String) -> String {
         if self.draw.one_in(once_in) { format!(" {}", text(self)) } else { String::new() }
     }

@@ -41,7 +41,7 @@ impl Positions {
     }
 }
 
-/// Whether positions in so many blocks fit in an `i32`.
+/// Whether positions in this many blocks fit in an `i32`.
 pub(super) fn are_narrow(stored: usize) -> bool {
     i32::try_from(stored).is_ok()
 }

@@ -3,7 +3,7 @@
 /// Longer rows are searched by halves.
 const SHORT: usize = 64;
 
-/// Columns are compared so many at a time.
+/// Columns are compared this many at a time.
 const LANES: usize = 8;
 
 /// Where a column stands among the first `length` of these, which ascend; `None` if it is not there. `columns` may go on behind the row.

@@ -48,7 +48,7 @@ fn longest_run(owned: &Owned, part: Range<usize>, whole: &[u32]) -> Range<usize>
     longest
 }
 
-/// The bits of so many slots, as far as one word has them.
+/// The bits of this many slots, as far as one word has them.
 fn word_of_slots(slots: usize) -> u32 {
     if slots >= MASK_BITS { u32::MAX } else { (1 << slots) - 1 }
 }

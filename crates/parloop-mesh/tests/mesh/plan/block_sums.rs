@@ -51,7 +51,7 @@ proptest! {
     }
 }
 
-/// Targets that blocks of so many elements of a list touch, on average for each element.
+/// Targets that blocks of this many elements of a list touch, on average for each element.
 fn touched(of: &Loop, list: &[i32], size: usize) -> f64 {
     let incidence = Incidence::new(Elements::List(list), &of.tables()).expect("a grid");
     let sums = BlockSums::new(&incidence, size, 1).expect("a grid");

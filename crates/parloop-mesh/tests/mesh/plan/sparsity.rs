@@ -76,7 +76,7 @@ fn rows_of(pattern: &Pattern) -> Vec<BTreeSet<i32>> {
     (0..pattern.rows()).map(|row| pattern.row(row).iter().copied().collect()).collect()
 }
 
-/// A table with so many targets.
+/// A table with this many targets.
 fn sides(targets: usize, count: usize) -> impl Strategy<Value = Owning> {
     (0usize..5, any::<bool>()).prop_flat_map(move |(arity, drops)| {
         let value = (0..targets as i32, any::<u8>()).prop_map(move |(value, dropped)| if drops && dropped < 50 { -1 } else { value });

@@ -7,7 +7,7 @@ use super::mesh::Mesh;
 use super::number::kept;
 use super::spec::{ArgSpec, Spec};
 
-/// The values of all tables after so many runs of the loop.
+/// The values of all tables after this many runs of the loop.
 pub fn after(spec: &Spec, mesh: &Mesh, runs: usize) -> Vec<Vec<i64>> {
     let maps: Vec<Vec<i32>> = mesh.maps.iter().map(|map| map.values().unwrap()).collect();
     let mut tables = mesh.values.clone();

@@ -58,7 +58,7 @@ pub struct Spec {
 const AXES: [&[usize]; 9] = [&[1], &[1], &[2], &[3], &[4], &[5], &[6], &[2, 2], &[2, 3]];
 
 impl Spec {
-    /// A loop with so many arguments, each with data of its own.
+    /// A loop with this many arguments, each with data of its own.
     pub fn random(seed: u64, args: usize) -> Spec {
         let mut random = Random::new(seed);
         let mut spec = Spec { tables: Vec::new(), args: Vec::new(), arities: [(); 5].map(|()| 1 + random.below(5)) };

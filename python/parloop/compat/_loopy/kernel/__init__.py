@@ -6,7 +6,7 @@ from ..translation_unit import LoopKernel as LoopKernel
 
 
 class KernelState(enum.IntEnum):
-    """How far a kernel has come; here it says nothing."""
+    """The stage of compilation that a kernel has reached; it is ignored here."""
 
     INITIAL = 0
     CALLS_RESOLVED = 1

@@ -33,7 +33,7 @@ def _itemsize(array: Any) -> int:
 
 
 def add_padding(kernel: _P, variable: str, axis: int, align_bytes: int) -> _P:  # type: ignore[no-redef]
-    """Makes the stride of an axis of an array a multiple of so many bytes."""
+    """Makes the stride of an axis of an array a multiple of this many bytes."""
     itemsize = _itemsize(_array(kernel, variable))
     if align_bytes % itemsize:
         raise LoopyError(f"{align_bytes} bytes are not a multiple of the {itemsize} bytes of an element of {variable!r}")
