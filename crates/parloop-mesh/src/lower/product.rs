@@ -26,19 +26,19 @@ pub struct Product {
     pub index: DType,
 }
 
-/// Rows that a thread takes at a time.
-const ROWS: usize = 512;
-
 /// The loop kernel.
 ///
 /// # Errors
 /// What the loop compiler says.
 pub fn product(what: &Product) -> Result<Lowered, LoopError> {
-    let [group, turn, number, part, at] = ["g", "k", "d", "e", "j"].map(Name::from);
+    let [group, turn, number, part, at, left] = ["g", "k", "d", "e", "j", "l"].map(Name::from);
     let (height, width) = what.block;
     let (from, to) = if what.transposed { (height, width) } else { (width, height) };
-    let each = if what.machine == Machine::Threads { ROWS } else { BLOCK };
-    let row = linear(0, &[(each, &group), (1, &turn)]);
+    // On a CPU rows are a loop of their own: one more around it would take registers that compilers have no more.
+    let row = match what.machine {
+        Machine::Threads => Expr::from(&group),
+        Machine::Gpu => linear(0, &[(BLOCK, &group), (1, &turn)]),
+    };
     let mut piece = Piece::default()
         .take(Array::Table(0), what.dtype, Some(height * width))
         .take(Array::Starts, DType::I32, None)
@@ -65,38 +65,33 @@ pub fn product(what: &Product) -> Result<Lowered, LoopError> {
         Expr::from(&Array::Table(0).name()).at([block(at.clone()), entry]) * Expr::from(&Array::Table(1).name()).at([column(at), part])
     };
     let single = |at: Expr| term(at, Expr::int(0), entry(true));
-    // A sum of numbers waits for the one before. On a CPU two are added to each other first, so that it waits half as often.
-    let in_pairs = from == 1 && what.machine == Machine::Threads;
-    let sum = if in_pairs {
-        let first = Expr::var("begin") + Expr::from(2usize) * &at;
-        (single(first.clone()) + single(first + 1)).reduced(ReductionOp::Sum, at.clone()) + "odd"
+    // A sum of numbers waits for the one before. On a CPU four are added to each other first, so that it waits a quarter as often; those that
+    // are left over come one by one.
+    let in_fours = from == 1 && what.machine == Machine::Threads;
+    let sum = if in_fours {
+        let first = Expr::var("lo") + Expr::from(4usize) * &at;
+        let term = |place: usize| single(first.clone() + place);
+        let four = (term(0) + term(1)) + (term(2) + term(3));
+        piece.domains.push(range(&left, Affine::name("end"), Affine::name("hi")));
+        four.reduced(ReductionOp::Sum, at.clone()) + single(Expr::from(&left)).reduced(ReductionOp::Sum, left)
     } else if from == 1 {
         single(Expr::from(&at)).reduced(ReductionOp::Sum, at.clone())
     } else {
         piece = piece.loop_over(&part, from, false);
         term(Expr::from(&at), Expr::from(&part), entry(false)).reduced(ReductionOp::Sum, part).reduced(ReductionOp::Sum, at.clone())
     };
-    piece.domains.push(match in_pairs {
-        true => range(&at, Affine::constant(0), Affine::name("pairs")),
+    piece.domains.push(match in_fours {
+        true => range(&at, Affine::constant(0), Affine::name("fours")),
         false => range(&at, Affine::name("lo"), Affine::name("hi")),
     });
     let count = Affine::name(Number::Count.name());
     match what.machine {
-        Machine::Threads => {
-            let first = affine(&[(each as i64, &group)]);
-            let groups = [(Affine::constant(0), Affine::name(group.clone()), 0), (first, count.clone(), 1)];
-            let turns = [
-                (Affine::constant(0), Affine::name(turn.clone()), 0),
-                (Affine::name(turn.clone()), Affine::constant(each as i64), 1),
-                (affine(&[(each as i64, &group), (1, &turn)]), count, 1),
-            ];
-            piece.domains.extend([bounded(&[&group], &groups), bounded(&[&turn], &turns)]);
-        }
+        Machine::Threads => piece.domains.push(range(&group, Affine::constant(0), count)),
         Machine::Gpu => {
-            let place = affine(&[(each as i64, &group), (1, &turn)]);
+            let place = affine(&[(BLOCK as i64, &group), (1, &turn)]);
             let items = [
                 (Affine::constant(0), Affine::name(turn.clone()), 0),
-                (Affine::name(turn.clone()), Affine::constant(each as i64), 1),
+                (Affine::name(turn.clone()), Affine::constant(BLOCK as i64), 1),
                 (Affine::constant(0), place.clone(), 0),
                 (place, count, 1),
             ];
@@ -105,7 +100,10 @@ pub fn product(what: &Product) -> Result<Lowered, LoopError> {
         }
     }
     piece.tags.push((group.clone(), InameTag::Group(0)));
-    let around = [group, turn];
+    let around = match what.machine {
+        Machine::Threads => vec![group],
+        Machine::Gpu => vec![group, turn],
+    };
     let start = |name: &str, place: Expr| {
         let none: [Name; 0] = [];
         let value = Expr::from(&Array::Starts.name()).at([place]);
@@ -113,18 +111,15 @@ pub fn product(what: &Product) -> Result<Lowered, LoopError> {
     };
     let result = Expr::from(&Array::Table(2).name()).at([row.clone(), Expr::from(&number)]);
     piece = piece.then(start("lo", row.clone())).then(start("hi", row + 1));
-    if in_pairs {
-        // The odd one comes first, so that nothing but the sum is needed after the loop: registers are few.
-        let rest = (Expr::var("hi") - "lo") % 2usize;
-        let odd = Expr::choose(Expr::var("begin").at_least(Expr::var("lo") + 1), single(Expr::var("lo")), Expr::int(0));
+    if in_fours {
+        let fours = (Expr::var("hi") - "lo").floor_divide(4usize);
         piece = piece
-            .then(known("pairs", what.index, (Expr::var("hi") - "lo").floor_divide(2usize)).after(["lo", "hi"]).within(around.clone()))
-            .then(known("begin", what.index, Expr::var("lo") + rest).after(["lo", "hi"]).within(around.clone()))
-            .then(known("odd", what.dtype, odd).after(["lo", "begin"]).within(around.iter().cloned().chain([number.clone()])));
+            .then(known("fours", what.index, fours).after(["lo", "hi"]).within(around.clone()))
+            .then(known("end", what.index, Expr::var("lo") + Expr::from(4usize) * "fours").after(["lo", "fours"]).within(around.clone()));
     }
     let piece = piece.then_planned(
         Instruction::assign("w", result, sum)
-            .after(if in_pairs { vec!["pairs", "begin", "odd"] } else { vec!["lo", "hi"] })
+            .after(if in_fours { vec!["fours", "end"] } else { vec!["lo", "hi"] })
             .within(around.iter().cloned().chain([number.clone()])),
     );
     let (lowered, tags) = piece.build("product".to_owned(), what.index, KernelOptions::default())?;
