@@ -271,6 +271,50 @@ def test_a_checkpoint_is_read_by_any_number_of_processes(launcher, ranks, suffix
     assert [file.name for file in tmp_path.iterdir() if "step" in file.name] == [path.name]
 
 
+def test_maps_of_three_maps_lead_through_elements_of_others(tmp_path):
+    # From an element to the next, as often as there are maps: the elements between are of other processes.
+    program = """
+    nodes = op2.Set(30, "nodes")
+    jump = op2.Map(nodes, nodes, 1, (np.arange(30) * 7 + 3) % 30, "jump")
+    twice = op2.ComposedMap(jump, jump)
+    thrice = op2.ComposedMap(twice, jump)
+    reached = thrice.values.ravel().copy()
+    x = op2.Dat(nodes, dtype=np.int64, name="x")
+    n = op2.Dat(nodes, np.arange(30), dtype=np.int64, name="n")
+    op2.distribute(nodes, by=np.arange(30) * 5 % size)
+    for access, verb in ((WRITE, "="), (INC, "+=")):
+        kernel = op2.Kernel("void set(long *x, const long *n) { x[0] %s n[0] + 1; }" % verb, "set")
+        op2.par_loop(kernel, nodes, x(access, thrice), n(READ))
+    expected = np.zeros(30, np.int64)
+    expected[reached] = 2 * (np.arange(30) + 1)
+    assert x.gather().tolist() == expected.tolist()
+    """
+    passes("openmpi", 3, program, tmp_path)
+
+
+def test_processes_agree_on_what_only_some_have(tmp_path):
+    # A process without elements, and subsets that are all elements on one process only.
+    program = """
+    nodes, edges = op2.Set(6, "nodes"), op2.Set(6, "edges")
+    ends = op2.Map(edges, nodes, 2, [[i, (i + 1) % 6] for i in range(6)], "ends")
+    op2.distribute(nodes, by=[0, 0, 0, 0, 1, 1] if size == 2 else [0, 0, 0, 2, 2, 2])
+    numbers = np.asarray(nodes.global_numbers)
+    x = op2.Dat(nodes, 10 * numbers, dtype=np.int64, name="x")
+    low, high = (op2.Subset(nodes, np.flatnonzero(chosen)) for chosen in (numbers < 3, (numbers >= 3) & (numbers < 5)))
+    add = op2.Kernel("void add(long *x) { x[0] += 1; }", "add")
+    op2.ParLoop(add, low.union(high), x(RW), checked=True)()
+    op2.ParLoop(add, low.difference(high), x(RW), checked=True)()
+    s = op2.Dat(edges, dtype=np.int64, name="s")
+    total = op2.Kernel("void total(long *s, const long *x) { s[0] = x[0] + x[1]; }", "total")
+    op2.ParLoop(total, edges, s(WRITE), x(READ, ends), checked=True)()
+    expected = 10 * np.arange(6) + [2, 2, 2, 1, 1, 0]
+    assert x.gather().tolist() == expected.tolist()
+    assert s.gather().tolist() == [int(expected[i] + expected[(i + 1) % 6]) for i in range(6)]
+    """
+    for ranks in (2, 3):
+        passes("openmpi", ranks, program, tmp_path)
+
+
 def test_a_checkpoint_that_does_not_fit_changes_nothing(tmp_path):
     path, nodes = tmp_path / "step.npz", op2.Set(3, "nodes")
     u, v = op2.Dat(nodes, [1, 2, 3], float, "u"), op2.Dat(nodes**2, dtype=float, name="v")

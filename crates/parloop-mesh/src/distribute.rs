@@ -96,9 +96,14 @@ pub fn distribute(set: &Set, by: By<'_>, comm: &Comm) -> Result<Report> {
     }
     // What columns lead through is dealt out as whole runs.
     let runs = mesh.runs(&links)?;
-    let of_runs: Vec<_> = links.iter().map(|link| between_runs(link, runs[link.from].as_ref(), runs[link.to].as_ref())).collect();
+    // A process needs all that its elements lead through, too.
+    let through = mesh.maps.iter().map(|map| Ok((map, map.leads_through()?))).collect::<Result<Vec<_>>>()?;
+    let through = through.iter().flat_map(|(map, through)| through.iter().map(|(to, arity, values)| (*map, to, *arity, values)));
+    let through = through.map(|(map, to, arity, values)| Link { from: mesh.place(map.from()), to: mesh.place(to), arity, values });
+    let all_links: Vec<Link<'_>> = links.iter().copied().chain(through).collect();
+    let of_runs: Vec<_> = all_links.iter().map(|link| between_runs(link, runs[link.from].as_ref(), runs[link.to].as_ref())).collect();
     let run_links: Vec<Link<'_>> =
-        links.iter().zip(&of_runs).map(|(link, (arity, values))| Link { arity: *arity, values, ..*link }).collect();
+        all_links.iter().zip(&of_runs).map(|(link, (arity, values))| Link { arity: *arity, values, ..*link }).collect();
     let counts: Vec<usize> = mesh.sets.iter().zip(&runs).map(|(set, runs)| runs.as_ref().map_or(set.sizes().total, Runs::count)).collect();
     let owners = owners(&mesh, by, Links { elements: &links, runs: &run_links, of_set: runs[0].as_ref() }, comm)?;
     let mut report = Report { owned: vec![0; comm.size()], cut: 0, neighbours: 0, ghosts: 0 };

@@ -466,6 +466,35 @@ impl Map {
         }
     }
 
+    /// What a map that is made of more than two others leads through: for each map but the first and the last the set that it leads to, how many targets
+    /// an element has there, and these.
+    pub(crate) fn leads_through(&self) -> Result<Vec<(Set, usize, Vec<i32>)>> {
+        match &self.inner.kind {
+            Kind::Permuted { of, .. } => of.leads_through(),
+            Kind::Composed { of, through } => {
+                let Some(next) = of.first_step() else { return Ok(Vec::new()) };
+                let mut found = of.leads_through()?;
+                found.push((next.to().clone(), next.arity(), next.values()?));
+                let rows = through.values()?;
+                let from_here = |(to, arity, values): (Set, usize, Vec<i32>)| {
+                    let values = rows.iter().flat_map(|&row| &values[row as usize * arity..][..arity]).copied().collect();
+                    (to, arity, values)
+                };
+                Ok(found.into_iter().map(from_here).collect())
+            }
+            Kind::Table(_) | Kind::Blocks(..) | Kind::Identity | Kind::First => Ok(Vec::new()),
+        }
+    }
+
+    /// The first of the maps that it is made of.
+    fn first_step(&self) -> Option<&Map> {
+        match &self.inner.kind {
+            Kind::Permuted { of, .. } => of.first_step(),
+            Kind::Composed { through, .. } => Some(through),
+            Kind::Table(_) | Kind::Blocks(..) | Kind::Identity | Kind::First => None,
+        }
+    }
+
     /// As [`values`](Self::values), without a copy where there is a table.
     pub(crate) fn numbers(&self) -> Result<Numbers<'_, i32>> {
         match &self.inner.kind {

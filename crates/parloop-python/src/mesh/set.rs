@@ -64,12 +64,16 @@ impl Set {
     /// The object for a set that the algebra gave: one that is there already, where it has the same elements.
     fn result<'py>(made: mesh::Set, slf: &Bound<'py, Set>, other: &Bound<'py, Set>) -> Result<Bound<'py, PyAny>> {
         let base = Set::base(slf);
-        if made.sizes().total == made.base().sizes().total {
-            return Ok(base);
-        }
-        for known in [slf, other] {
-            if known.get().mesh().indices() == made.indices() {
-                return Ok(known.as_any().clone());
+        // Of a distributed set, other processes may have other elements: each would decide differently, and loops over a set and over a
+        // subset exchange different things.
+        if made.halo().is_none() {
+            if made.sizes().total == made.base().sizes().total {
+                return Ok(base);
+            }
+            for known in [slf, other] {
+                if known.get().mesh().indices() == made.indices() {
+                    return Ok(known.as_any().clone());
+                }
             }
         }
         subset_object(made, base)

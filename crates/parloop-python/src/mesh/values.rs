@@ -45,7 +45,10 @@ pub fn storage<'py>(
         return Err(mesh::MeshError::Length { asked, found: found.size() }.into());
     }
     if asked == 0 {
-        return Ok(mesh::Storage::zeros(dtype, rows, count)?);
+        let storage = mesh::Storage::zeros(dtype, rows, count)?;
+        // As where there are values: processes without elements must not think otherwise about the ghosts.
+        storage.set_ghosts_fresh(false);
+        return Ok(storage);
     }
     let address = found.pointer() as u64;
     let owner = Box::new(Owner::of(&array)?);
