@@ -22,6 +22,9 @@ import parloop as pl, parloop.mesh as op2
 from parloop.mesh import READ, WRITE, RW, INC, MIN, MAX
 world = op2.Comm.world()
 rank, size = world.rank, world.size
+
+def kernel(text):
+    return op2.Kernel(text, text.split("(")[0].split()[-1])
 """
 
 

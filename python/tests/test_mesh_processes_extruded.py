@@ -26,9 +26,6 @@ total, least = op2.Global(1, 5, np.int64, "total"), op2.Global(1, 99, np.int64, 
 """
 
 STEPS = """
-def kernel(text):
-    return op2.Kernel(text, text.split("(")[0].split()[-1])
-
 number = kernel("void number(long *c, const long *b, int layer) { c[0] = 10 * b[0] + layer; }")
 spread = kernel("void spread(long *v, const long *c) { for (int i = 0; i < 4; i++) { v[2*i] += c[0] % 5; v[2*i+1] += i; } }")
 gather = kernel("void gather(long *c, const long *u, const long *p) { c[0] = (c[0] + u[0] + 2 * u[1] + 3 * u[2] + 4 * u[3] + p[0] + 2 * p[1]) % 101; }")
