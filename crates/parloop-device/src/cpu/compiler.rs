@@ -23,7 +23,7 @@ const FLAGS: [&str; 7] = ["-O3", "-march=native", "-fPIC", "-shared", "-fno-math
 /// without it, and loading it takes 5 of the 60 ms of a small kernel.
 const GCC_FLAGS: [&str; 2] = ["-fno-tree-loop-distribution", "-fno-use-linker-plugin"];
 
-/// Precede every source for a compiler that may be gcc under another name. The pragma costs gcc 9 ms more for a small kernel than
+/// Written before every source for a compiler that may be gcc under another name. For a small kernel the pragma takes gcc 9 ms longer than
 /// the flag; the code is the same.
 const FIRST_LINES: &str = "#if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize (\"no-tree-loop-distribution\")

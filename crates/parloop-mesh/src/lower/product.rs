@@ -34,7 +34,7 @@ pub fn product(what: &Product) -> Result<Lowered, LoopError> {
     let [group, turn, number, part, at, left] = ["g", "k", "d", "e", "j", "l"].map(Name::from);
     let (height, width) = what.block;
     let (from, to) = if what.transposed { (height, width) } else { (width, height) };
-    // On a CPU rows are a loop of their own: one more around it would take registers that compilers have no more.
+    // On a CPU rows are a loop of their own: another one around it would need registers that are not available.
     let row = match what.machine {
         Machine::Threads => Expr::from(&group),
         Machine::Gpu => linear(0, &[(BLOCK, &group), (1, &turn)]),

@@ -104,7 +104,7 @@ impl DistinctFilter for Hashed<'_> {
         if target < 0 {
             return false;
         }
-        // Rows that follow one another mostly have columns that do: they then collide in the same ways, which processors foresee. The
+        // Rows that follow one another mostly have columns that do: they then collide in the same way, which processors predict. The
         // higher bits keep columns apart whose distances are powers of two.
         let mut place = target as usize + (target as usize >> 7) + (target as usize >> 14);
         loop {

@@ -8,7 +8,7 @@ const LANES: usize = 8;
 
 /// Where a column stands among the first `length` of these, which ascend; `None` if it is not there. `columns` may go on behind the row.
 ///
-/// Which branches are taken depends little on where it stands, so that processors foresee them and search several rows at the same time.
+/// Which branches are taken depends little on where it stands, so that processors predict them and search several rows at once.
 #[inline]
 pub(super) fn find(columns: &[i32], length: usize, column: i32) -> Option<usize> {
     if length > SHORT {
