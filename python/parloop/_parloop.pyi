@@ -667,7 +667,7 @@ class _LoopProgram:
 
 _Dim: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 _Operand: TypeAlias = complex | np.number[Any] | _Dat | _Global
-_Plan: TypeAlias = Literal["auto", "sequential", "owner", "colour", "gather", "atomic", "shared"]
+_Plan: TypeAlias = Literal["auto", "sequential", "owner", "strips", "colour", "gather", "atomic", "shared"]
 
 @final
 class _Access:

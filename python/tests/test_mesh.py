@@ -433,7 +433,7 @@ class TestLoops:
         with refuses(op2.MeshError, message):
             op2.ParLoop(kernel, cells, table(op2.READ), op2.Dat(cells)(op2.RW))
 
-    @pytest.mark.parametrize("plan", ["auto", "sequential", "owner", "colour", "gather", "atomic", "shared"])
+    @pytest.mark.parametrize("plan", ["auto", "sequential", "owner", "strips", "colour", "gather", "atomic", "shared"])
     def test_every_plan_gives_the_same_sums_or_says_why_not(self, ctx, plan):
         mesh = Mesh(3000)
         count = op2.Dat(mesh.nodes, dtype="int32")
@@ -543,9 +543,9 @@ class TestLoops:
             (lambda m, k: op2.Kernel(3, "k"), pl.KernelTypeError, "the code of a kernel must be a string of C or a program of loop kernels, not an object of type int"),
             (lambda m, k: op2.Kernel("void k() {}"), pl.NameTypeError, "a kernel in C needs the name of its function"),
             (lambda m, k: op2.par_loop(k, m.nodes, m.x(op2.RW), plan="magic"), ValueError,
-             'unknown plan "magic" (plans: auto, sequential, owner, colour, gather, atomic, shared)'),
+             'unknown plan "magic" (plans: auto, sequential, owner, strips, colour, gather, atomic, shared)'),
             (lambda m, k: op2.par_loop(k, m.nodes, m.x(op2.RW), plan="atomics"), ValueError,
-             'unknown plan "atomics"; did you mean "atomic"? (plans: auto, sequential, owner, colour, gather, atomic, shared)'),
+             'unknown plan "atomics"; did you mean "atomic"? (plans: auto, sequential, owner, strips, colour, gather, atomic, shared)'),
         ],
     )  # fmt: skip
     def test_what_does_not_fit_together_is_refused(self, mesh, run, error, message):

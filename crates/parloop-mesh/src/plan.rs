@@ -1,7 +1,7 @@
 //! The plans of mesh loops: in which order elements run, and who writes what, so that no two threads write one target at a time.
 //!
 //! Pure algorithms on slices of `i32`, linear or n·log n. What a loop writes through maps is an [`Incidence`]; the rest are answers
-//! about it: [`Inverse`] (gather by target), [`Owned`] (owner-computes), [`Coloured`] and [`Blocks`] (colouring), [`BlockSums`] (sums in the
+//! about it: [`Inverse`] (gather by target), [`Owned`] (owner-computes), [`Strips`], [`Coloured`] and [`Blocks`] (colouring), [`BlockSums`] (sums in the
 //! memory that a block of work items shares), [`last_writers`], and orders. Which process has what of a mesh is told by [`by_coordinates`], [`Graph::partition`], [`follow`] and [`shares`], and how it is numbered
 //! by [`renumber`]; elements that columns lead through stay together as [`Runs`]. What a matrix stores is a [`Pattern`], made of [`Pair`]s of [`Targets`].
 
@@ -21,6 +21,7 @@ mod renumber;
 mod runs;
 mod share;
 mod sparsity;
+mod strips;
 mod targets;
 pub(crate) mod threads;
 
@@ -40,4 +41,5 @@ pub use renumber::renumber;
 pub use runs::{Runs, between_runs};
 pub use share::{Share, shares};
 pub use sparsity::{Merged, Pair, Pattern, PatternSize, Positions, merge};
+pub use strips::Strips;
 pub use targets::{Flat, Targets};

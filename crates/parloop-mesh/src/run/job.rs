@@ -27,7 +27,7 @@ use crate::declare::meeting::Meeting;
 use crate::declare::moves::Moves;
 use crate::kernel::Kernel;
 use crate::lower::{Apart, Array, Batches, Form, Machine, Number};
-use crate::plan::{Elements, Incidence, Offset, Table, element_order, last_writers};
+use crate::plan::{Elements, Incidence, Offset, Strips, Table, element_order, last_writers};
 use crate::shape::{PartShape, Shape, maps_of, stored_by};
 use packed::Packed;
 
@@ -120,6 +120,8 @@ pub struct Making<'a> {
     pub deterministic: bool,
     /// See [`order`](Making::order): several strategies want it.
     pub known_order: OnceCell<Option<Arc<[i32]>>>,
+    /// See [`strips`](Making::strips).
+    pub known_strips: OnceCell<Option<Strips>>,
 }
 
 impl Making<'_> {
@@ -145,6 +147,7 @@ impl Making<'_> {
             (Scheme::Free, Machine::Threads) => maker.chunks(order)?,
             (Scheme::Sequential, _) => maker.one_group(order)?,
             (Scheme::Owner, _) => maker.owned()?,
+            (Scheme::Strips, _) => maker.strips()?,
             (Scheme::Colour, Machine::Threads) => maker.blocks()?,
             (Scheme::Free, Machine::Gpu) => maker.items(Apart::Order)?,
             (Scheme::Atomic, _) => maker.items(Apart::Atomic)?,
@@ -174,6 +177,48 @@ impl Making<'_> {
         }
         let order = self.find_order()?;
         Ok(self.known_order.get_or_init(|| order.map(Arc::from)).clone())
+    }
+
+    /// Strips that share no targets, where elements can be cut into them.
+    pub fn strips(&self) -> Result<Option<&Strips>> {
+        if self.known_strips.get().is_none() {
+            _ = self.known_strips.set(self.find_strips()?);
+        }
+        Ok(self.known_strips.get().and_then(Option::as_ref))
+    }
+
+    fn find_strips(&self) -> Result<Option<Strips>> {
+        // Elements that write no row of a matrix in common have no entry in common either, and rows are fewer.
+        let written = self.parts.iter().zip(&self.shape.parts).filter(|(_, shape)| shape.can_meet()).map(|(part, _)| part);
+        let of_part = |part: &Part| part.meeting().map(|meeting| meeting.rows.clone()).or_else(|| part.map.clone());
+        let mut maps: Vec<Map> = Vec::new();
+        for map in written.filter_map(of_part) {
+            if !maps.iter().any(|known| known.id() == map.id()) {
+                maps.push(map);
+            }
+        }
+        let values = maps.iter().map(|map| Ok(self.iteration.targets(map)?.into_vec())).collect::<Result<Vec<_>>>()?;
+        let incidence = Incidence::new(self.elements(), &self.tables(maps.iter().zip(&values)))?;
+        let threads = self.context.device().properties().compute_units as usize;
+        Ok(threads::COUNTS_OF_STRIPS.iter().find_map(|&(colours, each)| {
+            let each = each * threads;
+            (self.iteration.count() >= threads::SHORTEST_STRIP * colours * each).then(|| Strips::new(&incidence, colours, each)).flatten()
+        }))
+    }
+
+    /// Maps and their values as plans see them.
+    fn tables<'a>(&self, maps: impl Iterator<Item = (&'a Map, &'a Vec<i32>)>) -> Vec<Table<'a>> {
+        let mut sets: Vec<Id> = Vec::new();
+        let table = |(map, values): (&'a Map, &'a Vec<i32>)| {
+            let set = map.to().id();
+            let known = sets.iter().position(|&known| known == set);
+            let set = known.unwrap_or_else(|| {
+                sets.push(set);
+                sets.len() - 1
+            });
+            Table { values, arity: map.slots(self.iteration.height()), set, targets: map.to().sizes().total, drops: map.drops() }
+        };
+        maps.map(table).collect()
     }
 
     fn find_order(&self) -> Result<Option<Vec<i32>>> {
@@ -418,19 +463,7 @@ impl Maker<'_> {
     ) -> Result<R> {
         let maps = self.making.maps();
         let values = numbers.iter().map(|&number| self.map_values(number)).collect::<Result<Vec<_>>>()?;
-        let sets: Vec<Id> = numbers.iter().map(|&number| maps[number].to().id()).collect();
-        let tables: Vec<Table<'_>> = numbers
-            .iter()
-            .zip(&values)
-            .zip(&sets)
-            .map(|((&number, values), set)| Table {
-                values,
-                arity: maps[number].slots(self.making.iteration.height()),
-                set: sets.iter().position(|known| known == set).expect("invariant: it is in the list"),
-                targets: maps[number].to().sizes().total,
-                drops: maps[number].drops(),
-            })
-            .collect();
+        let tables = self.making.tables(numbers.iter().map(|&number| &maps[number]).zip(&values));
         with(&Incidence::new(elements, &tables)?, &tables)
     }
 

@@ -63,6 +63,9 @@ pub enum PlanChoice {
     Sequential,
     /// Each thread owns a part of the targets and runs every element that touches it.
     Owner,
+    /// Elements one after another are cut into strips of about equal length; every second strip runs at the same time, then the others. Each
+    /// element runs once, and threads write no target in common where the numbers of elements follow their places in the mesh.
+    Strips,
     /// Elements, or blocks of them, of one colour touch no target in common; colours are run one after another.
     Colour,
     /// Each target gathers what its elements have for it.
@@ -75,10 +78,11 @@ pub enum PlanChoice {
 
 impl PlanChoice {
     /// All choices.
-    pub const ALL: [PlanChoice; 7] = [
+    pub const ALL: [PlanChoice; 8] = [
         PlanChoice::Auto,
         PlanChoice::Sequential,
         PlanChoice::Owner,
+        PlanChoice::Strips,
         PlanChoice::Colour,
         PlanChoice::Gather,
         PlanChoice::Atomic,
@@ -91,6 +95,7 @@ impl PlanChoice {
             PlanChoice::Auto => "auto",
             PlanChoice::Sequential => "sequential",
             PlanChoice::Owner => "owner",
+            PlanChoice::Strips => "strips",
             PlanChoice::Colour => "colour",
             PlanChoice::Gather => "gather",
             PlanChoice::Atomic => "atomic",

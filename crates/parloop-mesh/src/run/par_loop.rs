@@ -15,7 +15,7 @@ use super::job::{Making, machine_of};
 use super::known::{self, Key};
 use super::options::LoopOptions;
 use super::report::{LoopReport, least_bytes};
-use super::scheme::{Situation, Strategy, strategies};
+use super::scheme::{Scheme, Situation, Strategy, strategies};
 use super::strategy_cache::{LoopTraits, StrategyEntry};
 use super::tune::{Run, Tuned};
 use crate::Result;
@@ -221,6 +221,7 @@ impl ParLoop {
             checked,
             deterministic,
             known_order: OnceCell::new(),
+            known_strips: OnceCell::new(),
         }
     }
 
@@ -295,7 +296,8 @@ impl ParLoop {
         };
         known::get(self.iteration.set(), key, |key| {
             let (shape, scattered) = (&key.shape, self.is_scattered()?);
-            let strategies = self.strategies(shape, context, scattered)?;
+            let making = self.making(shape, context);
+            let strategies = self.strategies(&making, scattered)?;
             let kept = || {
                 let (kernel, options, elements) = (&self.kernel, self.options, self.iteration.count());
                 StrategyEntry::of(&LoopTraits {
@@ -308,22 +310,27 @@ impl ParLoop {
                     context,
                 })
             };
-            Tuned::new(&self.making(shape, context), &strategies, kept)
+            Tuned::new(&making, &strategies, kept)
         })
     }
 
     /// Its strategies, the most promising first.
-    fn strategies(&self, shape: &Shape, context: &Context, scattered: bool) -> Result<Vec<Strategy>> {
-        let situation = Situation {
+    fn strategies(&self, making: &Making<'_>, scattered: bool) -> Result<Vec<Strategy>> {
+        let Making { shape, context, .. } = *making;
+        let mut situation = Situation {
             machine: machine_of(context),
             threads: context.device().properties().compute_units as usize,
             elements: self.iteration.count(),
             shared: usize::try_from(context.device().properties().shared_memory).unwrap_or(usize::MAX),
             scattered,
             whole: self.iteration.list().is_none(),
+            strips: true,
             has_vectors: machine_of(context) == Machine::Threads && self.kernel.in_lanes(shape, LANES).is_some(),
             options: self.options,
         };
+        let wants_strips =
+            |situation| strategies(shape, situation).is_ok_and(|found| found.iter().any(|each| each.scheme == Scheme::Strips));
+        situation.strips = wants_strips(situation) && making.strips()?.is_some();
         strategies(shape, situation).map_err(|reason| MeshError::Plan {
             plan: self.options.plan.name(),
             kernel: self.kernel.name().to_owned(),

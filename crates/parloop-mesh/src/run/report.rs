@@ -71,6 +71,7 @@ impl fmt::Display for Strategy {
             Scheme::Free => "free",
             Scheme::Sequential => "sequential",
             Scheme::Owner => "owner",
+            Scheme::Strips => "strips",
             Scheme::Colour => "colour",
             Scheme::Gather => "gather",
             Scheme::Atomic => "atomic",

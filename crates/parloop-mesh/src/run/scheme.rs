@@ -14,6 +14,8 @@ pub enum Scheme {
     Sequential,
     /// See [`PlanChoice::Owner`].
     Owner,
+    /// See [`PlanChoice::Strips`].
+    Strips,
     /// See [`PlanChoice::Colour`].
     Colour,
     /// See [`PlanChoice::Gather`].
@@ -183,6 +185,8 @@ pub struct Situation {
     pub scattered: bool,
     /// Whether the loop is over all elements of a set.
     pub whole: bool,
+    /// Whether elements can be cut into strips that share no targets.
+    pub strips: bool,
     /// Whether the kernel has a form for vectors.
     pub has_vectors: bool,
     pub options: LoopOptions,
@@ -203,6 +207,7 @@ fn candidates(shape: &Shape, at: Situation) -> Result<Vec<Scheme>, &'static str>
         PlanChoice::Sequential => Scheme::Sequential,
         _ if !meets => Scheme::Free,
         PlanChoice::Owner => Scheme::Owner,
+        PlanChoice::Strips => Scheme::Strips,
         PlanChoice::Colour => Scheme::Colour,
         PlanChoice::Gather => Scheme::Gather,
         PlanChoice::Atomic => Scheme::Atomic,
@@ -221,7 +226,8 @@ fn threads(at: Situation, possible: impl Fn(Scheme) -> bool) -> Vec<Scheme> {
     // For bitwise reproducible results the plan is the same for any number of threads: another order, or other code, may round differently.
     let is_deterministic = at.options.deterministic;
     let in_order = at.elements < FEWEST || (at.threads == 1 && !is_deterministic);
-    let parallel = if possible(Scheme::Owner) { Scheme::Owner } else { Scheme::Colour };
+    // Strips are run once and need no masks, so that nothing is gained by owners.
+    let parallel = [Scheme::Strips, Scheme::Owner].into_iter().find(|&scheme| possible(scheme)).unwrap_or(Scheme::Colour);
     match at.elements < FEW {
         _ if in_order => vec![Scheme::Sequential],
         true if is_deterministic => vec![Scheme::Sequential],
@@ -266,6 +272,17 @@ fn refusal(shape: &Shape, scheme: Scheme, at: Situation) -> Option<&'static str>
         (Scheme::Sequential, Machine::Gpu) => Some("a GPU does not run elements in order"),
         (Scheme::Sequential, Machine::Threads) => None,
         (Scheme::Owner, Machine::Gpu) => Some("only the threads of a CPU own targets"),
+        (Scheme::Strips, Machine::Gpu) => Some("only the threads of a CPU run strips"),
+        (Scheme::Strips, _) if at.options.deterministic => {
+            Some("how many strips there are depends on the threads, but deterministic results are required")
+        }
+        (Scheme::Strips, _) if shape.parts.iter().any(PartShape::last_decides) => {
+            Some("strips do not run in the order of the elements, but the last element that writes a target decides")
+        }
+        (Scheme::Strips, _) if !at.strips => Some(
+            "the elements are too few, or some far from each other in their numbering write the same targets; use \"owner\" or \"colour\"",
+        ),
+        (Scheme::Strips, _) => None,
         (Scheme::Gather, Machine::Threads) => Some("targets gather only on GPUs"),
         (Scheme::Atomic, Machine::Threads) => Some("atomic additions are supported only on GPUs"),
         (Scheme::Shared, Machine::Threads) => Some("only the work items of a GPU share memory"),

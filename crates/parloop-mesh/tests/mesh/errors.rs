@@ -361,6 +361,19 @@ fn plans_that_cannot_run_a_loop_say_why() {
     };
     expect(of(gpu, PlanChoice::Sequential, false, one, cells, vec![inc.clone()]), "a GPU does not run elements in order");
     expect(of(gpu, PlanChoice::Owner, false, one, cells, vec![inc.clone()]), "only the threads of a CPU own targets");
+    expect(of(gpu, PlanChoice::Strips, false, one, cells, vec![inc.clone()]), "only the threads of a CPU run strips");
+    expect(
+        of(cpu, PlanChoice::Strips, false, one, cells, vec![inc.clone()]),
+        "the elements are too few, or some far from each other in their numbering write the same targets; use \"owner\" or \"colour\"",
+    );
+    expect(
+        of(cpu, PlanChoice::Strips, true, one, cells, vec![inc.clone()]),
+        "how many strips there are depends on the threads, but deterministic results are required",
+    );
+    expect(
+        of(cpu, PlanChoice::Strips, false, one, cells, vec![at.arg(Access::Write, corners)]),
+        "strips do not run in the order of the elements, but the last element that writes a target decides",
+    );
     expect(of(cpu, PlanChoice::Gather, false, one, cells, vec![inc.clone()]), "targets gather only on GPUs");
     expect(of(cpu, PlanChoice::Atomic, false, one, cells, vec![inc.clone()]), "atomic additions are supported only on GPUs");
     expect(of(cpu, PlanChoice::Shared, false, one, cells, vec![inc.clone()]), "only the work items of a GPU share memory");

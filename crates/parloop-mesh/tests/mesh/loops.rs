@@ -265,6 +265,73 @@ fn a_mesh_in_order_is_run_in_whole_ranges_by_its_owners() {
 }
 
 #[test]
+fn a_mesh_in_order_is_run_in_strips_which_need_no_lists_and_no_masks() {
+    // Triangles of a grid that is closed to a ring in both directions, cells in order and nodes in none.
+    let (n, shift) = (60, 1237);
+    let node = |i: usize, j: usize| ((j % n * n + i % n) * shift % (n * n)) as i32;
+    let square = |cell: usize| {
+        let (i, j) = (cell % n, cell / n);
+        [node(i, j), node(i + 1, j), node(i + 1, j + 1), node(i, j), node(i + 1, j + 1), node(i, j + 1)]
+    };
+    let values: Vec<i32> = (0..n * n).flat_map(square).collect();
+    let (cells, nodes) = (Set::new(2 * n * n, "cells").unwrap(), Set::new(n * n, "nodes").unwrap());
+    let corners = Map::new(&cells, &nodes, 3, &values, "corners").unwrap();
+    let some: Vec<i64> = (0..2 * n as i64 * n as i64).filter(|cell| cell % 5 != 0).collect();
+    let weight: Vec<f64> = (0..2 * n * n).map(|cell| 1.0 + (cell % 13) as f64).collect();
+    let kernel = c(
+        "void add(const double *w, double *x, double *most, double *twice, double *sum) {
+            for (int i = 0; i < 3; i++) { x[i] += (i + 1)*w[0]; most[i] = most[i] > w[0] ? most[i] : w[0]; }
+            twice[0] += 2*w[0]; sum[0] += w[0];
+        }",
+        "add",
+    );
+    for over in [cells.clone(), cells.subset(&some).unwrap()] {
+        let elements: Vec<usize> = match over.indices() {
+            Some(indices) => indices.iter().map(|&cell| cell as usize).collect(),
+            None => (0..over.size()).collect(),
+        };
+        let (mut x, mut most, mut twice) = (vec![0.0; n * n], vec![0.0; n * n], vec![0.0; 2 * n * n]);
+        for &cell in &elements {
+            for (i, &node) in values[3 * cell..][..3].iter().enumerate() {
+                x[node as usize] += (i + 1) as f64 * weight[cell];
+                most[node as usize] = f64::max(most[node as usize], weight[cell]);
+            }
+            twice[cell] += 2.0 * weight[cell];
+        }
+        let sum: f64 = elements.iter().map(|&cell| weight[cell]).sum();
+        for (name, plan, lanes) in [
+            ("cpu:2", PlanChoice::Auto, Lanes::Never),
+            ("cpu:3", PlanChoice::Strips, Lanes::Never),
+            ("cpu:3", PlanChoice::Strips, Lanes::Always),
+            ("cpu:1", PlanChoice::Strips, Lanes::Auto),
+        ] {
+            let context = Context::open(name).unwrap();
+            let dat = |set: &Set, values: &[f64], name: &str| Dat::new(&set.data(1).unwrap(), values, name).unwrap();
+            let w = dat(&cells, &weight, "w");
+            let (added, greatest) = (dat(&nodes, &vec![0.0; n * n], "x"), dat(&nodes, &vec![0.0; n * n], "most"));
+            let (doubled, total) = (dat(&cells, &vec![0.0; 2 * n * n], "twice"), Global::new(1, &[0.0], "sum").unwrap());
+            let args = vec![
+                w.arg(Access::Read, None),
+                added.arg(Access::Inc, &corners),
+                greatest.arg(Access::Max, &corners),
+                doubled.arg(Access::Rw, None),
+                total.arg(Access::Inc),
+            ];
+            let made = ParLoop::new(&kernel, &over, args, LoopOptions { plan, lanes, ..LoopOptions::default() }).unwrap();
+            assert!(made.report(&context).unwrap().plans[0].name.starts_with("strips"), "{:?}", made.report(&context));
+            let code = made.code(&context).unwrap();
+            assert!(!code[0].contains("pl_masks") && code[0].contains("pl_list") == over.indices().is_some(), "{}", code[0]);
+            made.run(&context).unwrap();
+            let at = format!("{over:?} on {name} by {plan:?} {lanes:?}");
+            assert_eq!(added.to_vec::<f64>().unwrap(), x, "{at}");
+            assert_eq!(greatest.to_vec::<f64>().unwrap(), most, "{at}");
+            assert_eq!(doubled.to_vec::<f64>().unwrap(), twice, "{at}");
+            assert_eq!(total.to_vec::<f64>().unwrap(), [sum], "{at}");
+        }
+    }
+}
+
+#[test]
 fn numbers_stay_right_while_ways_to_run_a_loop_are_tried() {
     // A ring without order, so that there are many ways; sums of whole numbers are exact in any of them.
     let n = 50_021;

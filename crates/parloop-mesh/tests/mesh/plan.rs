@@ -10,6 +10,7 @@ mod owner;
 mod runs;
 mod share;
 mod sparsity;
+mod strips;
 
 use parloop_mesh::plan::{Elements, Incidence, Table};
 use proptest::prelude::*;

@@ -30,6 +30,7 @@ fn ways() -> [LoopOptions; 3] {
 struct Seen {
     ran: usize,
     refused: usize,
+    in_strips: usize,
 }
 
 fn check(seed: u64, spec: &Spec, contexts: &[Context], ways: &[LoopOptions], meshes: usize) -> Seen {
@@ -50,7 +51,11 @@ fn check(seed: u64, spec: &Spec, contexts: &[Context], ways: &[LoopOptions], mes
                     let made = ParLoop::new(&kernel, &mesh.over, data.args(spec, &mesh), options);
                     let made = made.unwrap_or_else(|error| panic!("{error}\n{}", at()));
                     match made.run(context).and_then(|()| made.run(context)) {
-                        Ok(()) => seen.ran += 1,
+                        Ok(()) => {
+                            seen.ran += 1;
+                            let in_strips = || made.report(context).is_ok_and(|report| report.plans[0].name.starts_with("strips"));
+                            seen.in_strips += usize::from(plan == PlanChoice::Strips && in_strips());
+                        }
                         Err(MeshError::Plan { .. }) => {
                             seen.refused += 1;
                             continue;
@@ -75,11 +80,14 @@ fn seeds(first: u64, some: u64) -> std::ops::Range<u64> {
 
 fn check_all(specs: impl Iterator<Item = (u64, Spec)>, ways: &[LoopOptions], meshes: usize) {
     let contexts = everywhere(&[1, 3]);
+    let mut in_strips = 0;
     for (seed, spec) in specs {
         let seen = check(seed, &spec, &contexts, ways, meshes);
         // Every loop can be run by more than one plan on each device.
         assert!(seen.ran >= contexts.len() * meshes * 2 * ways.len().min(2), "seed {seed}: {seen:?}\n{}", spec.source());
+        in_strips += seen.in_strips;
     }
+    assert!(in_strips > 0, "no mesh was in order");
 }
 
 #[test]

@@ -65,6 +65,7 @@ impl Ring {
             checked: false,
             deterministic: false,
             known_order: OnceCell::new(),
+            known_strips: OnceCell::new(),
         };
         let job = making.make(strategy).unwrap();
         assert!(job.code.iter().any(|code| code.contains("pl_list")), "{strategy:?}\n{:?}", job.code);
@@ -175,6 +176,7 @@ fn the_best_way_is_found_kept_and_known_to_the_next_process() {
         checked: false,
         deterministic: false,
         known_order: OnceCell::new(),
+        known_strips: OnceCell::new(),
     };
     let strategies = [Strategy::from(Scheme::Sequential), Strategy { batches: Batches::Calls, ..Scheme::Sequential.into() }];
     let kept = || {
@@ -250,6 +252,7 @@ fn loops_with_wide_offsets_leave_what_others_leave() {
             checked: false,
             deterministic: false,
             known_order,
+            known_strips: OnceCell::new(),
         };
         let job = making.make(Strategy { scheme, batches: Batches::Single, order: Order::Given }).unwrap();
         let place = |storage: &Storage, writes| storage.place(&context, true, writes).unwrap();

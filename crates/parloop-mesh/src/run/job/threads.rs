@@ -26,6 +26,13 @@ fn parts(elements: usize, threads: usize, deterministic: bool) -> Vec<usize> {
     }
 }
 
+/// How many colours strips may have, and how many strips of each a thread gets, the best first. Many strips share the work well, and few need no
+/// third colour where each must be at least as thick as an element is wide.
+pub(super) const COUNTS_OF_STRIPS: [(usize, usize); 5] = [(2, 4), (2, 2), (2, 1), (3, 2), (3, 1)];
+
+/// Elements of a strip, at least.
+pub(super) const SHORTEST_STRIP: usize = 16;
+
 /// How often elements may be run, in the mean, if there are still parts to do without.
 const LITTLE_TWICE: f64 = 1.015;
 
@@ -77,11 +84,16 @@ impl Visited<'_> {
 impl Maker<'_> {
     /// Groups of elements between bounds, all at the same time or some after others: `launches` are ranges of groups.
     fn groups(&mut self, bounds: &[i32], launches: &[i32], visited: Visited<'_>, apart: Apart, masks: &[u32]) -> Result<()> {
-        self.groups = bounds.len() - 1;
-        let executable = self.executable(&Form::Elements { visits: visited.visits(), apart, batches: self.batches })?;
         let pairs: Vec<i32> = bounds.windows(2).flatten().copied().collect();
+        self.group_pairs(&pairs, launches, visited, apart, masks)
+    }
+
+    /// The same, each group from the first to the second bound of a pair.
+    fn group_pairs(&mut self, pairs: &[i32], launches: &[i32], visited: Visited<'_>, apart: Apart, masks: &[u32]) -> Result<()> {
+        self.groups = pairs.len() / 2;
+        let executable = self.executable(&Form::Elements { visits: visited.visits(), apart, batches: self.batches })?;
         let mut arrays = self.visited(visited)?;
-        arrays.push((Array::Bounds, self.upload(&pairs)?));
+        arrays.push((Array::Bounds, self.upload(pairs)?));
         match apart {
             Apart::Mask => arrays.push((Array::Masks, self.upload_bytes(as_bytes(masks))?)),
             Apart::Last => arrays.extend(self.last_writers()?),
@@ -158,6 +170,19 @@ impl Maker<'_> {
             true => self.groups(&owned.bounds, &[0, owned.parts() as i32], Visited::List(&owned.list), Apart::Mask, &owned.masks),
             false => self.inside_then_border(&owned),
         }
+    }
+
+    pub(super) fn strips(&mut self) -> Result<()> {
+        let making = self.making;
+        let strips = making.strips()?.expect("invariant: the scheme was found possible");
+        let (visited, first) = match making.elements() {
+            Elements::Range(range) => (Visited::Range, range.start),
+            Elements::List(list) => (Visited::List(list), 0),
+        };
+        let pairs: Vec<i32> = strips.by_colour().flat_map(|(begin, end)| [first + begin, first + end]).map(|bound| bound as i32).collect();
+        let each = strips.count() / strips.colours;
+        let launches: Vec<i32> = (0..=strips.colours).map(|colour| (colour * each) as i32).collect();
+        self.group_pairs(&pairs, &launches, visited, Apart::Order, &[])
     }
 
     /// Runs first, part by part, elements whose targets the part owns all, which need no masks; then the others. Where nearly all of a part
