@@ -33,6 +33,27 @@ pub(super) struct Lanes {
     pub writeback: Writeback,
     /// How many lanes a batch has at most.
     pub count: usize,
+    /// Where the lanes of a batch are in a flat set.
+    pub places: Option<BatchPlaces>,
+}
+
+/// Where the lanes of a batch are, outside of the loop over them.
+#[derive(Debug)]
+pub(super) struct BatchPlaces {
+    /// The loops around a batch.
+    pub inames: Vec<Name>,
+    /// The instructions after which the batch is known.
+    pub ready: Vec<Name>,
+    listed: bool,
+}
+
+impl BatchPlaces {
+    /// The element in a lane.
+    pub fn scope(&self, lane: usize) -> Scope {
+        let place = Expr::var("pl_lo") + Expr::from(LANES) * "pl_b" + lane;
+        let element = if self.listed { entry(Array::List, place.clone()) } else { place.clone() };
+        Scope { inames: self.inames.clone(), ready: self.ready.clone(), element, place, mask: None, level: None }
+    }
 }
 
 /// How what a batch left is kept.
@@ -187,7 +208,8 @@ impl Groups<'_> {
         let (visit, body) = self.visit("", Expr::from(&last), &[group.clone(), last.clone()], &after);
         let [(first, compute), (second, scope)] = lanes;
         let piece = piece.and(visit).and(first).and(second);
-        let lanes = Lanes { compute, writeback: Writeback::InOrder(Box::new(scope)), count: LANES };
+        let places = BatchPlaces { inames: vec![group.clone(), batch], ready: names(["pl_batches", "pl_lo"]), listed: self.listed };
+        let lanes = Lanes { compute, writeback: Writeback::InOrder(Box::new(scope)), count: LANES, places: Some(places) };
         Frame { piece, body, outer: vec![group], lanes: Some(lanes), target: None }
     }
 
@@ -227,7 +249,7 @@ impl Groups<'_> {
             }
             false => Writeback::BySlots(Box::new(move |lane: &Name| columns.bare_visit(place(lane), lane, &known_batch))),
         };
-        let lanes = Lanes { compute, writeback, count: most };
+        let lanes = Lanes { compute, writeback, count: most, places: None };
         Frame { piece, body, outer: names(["pl_g"]), lanes: Some(lanes), target: None }
     }
 }

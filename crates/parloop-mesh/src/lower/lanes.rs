@@ -8,6 +8,7 @@ use parloop_loop::{Affine, Name};
 
 use super::frame::{Lanes, Writeback};
 use super::names::Array;
+use super::pairs::are_paired;
 use super::piece::{Piece, range};
 use super::scope::Scope;
 use super::stage::{Body, Call, Walk};
@@ -22,7 +23,10 @@ const GATHERED: usize = 40;
 
 /// How the loop over lanes is run that fetches what the form of a kernel for vectors takes.
 pub(super) fn lane_tags(shape: &Shape) -> Option<(Name, InameTag)> {
-    let is_fetched = |part: &&PartShape| !shape.params[part.param].in_place && part.access != Access::Inc && part.reach != Reach::Global;
+    let is_fetched = |part: &&PartShape| {
+        let is_own = part.access != Access::Inc && part.reach != Reach::Global;
+        is_own && !shape.params[part.param].in_place && !are_paired(shape, part)
+    };
     let numbers: usize = shape.parts.iter().filter(is_fetched).map(|part| part.size(shape)).sum();
     (numbers <= GATHERED).then(|| ("pl_v".into(), InameTag::Unroll))
 }
@@ -75,7 +79,8 @@ impl Body<'_> {
         });
         let parts = || self.shape.parts.iter().enumerate();
         let staged = || parts().filter(|(_, part)| !self.shape.params[part.param].in_place);
-        let fetched = staged().map(|(index, part)| self.fetch_lanes(index, part, &lanes.compute));
+        let fetched: Vec<Piece> = staged().map(|(index, part)| self.fetch_lanes(index, part, lanes)).collect();
+        let known: Vec<Name> = fetched.iter().flat_map(|piece| &piece.instructions).map(|instruction| instruction.id.clone()).collect();
         let (mut call, mut given, mut results) = (Piece::default(), Vec::new(), Vec::new());
         for (number, param) in params() {
             let (loops, whole) = self.whole_batch(number, lanes.count);
@@ -85,17 +90,17 @@ impl Body<'_> {
         }
         let declares = vec![None; results.len()];
         let kind = InstructionKind::Call(CallInstruction { lhs: results, rhs: Expr::call(CALLABLE_IN_LANES, given), declares });
-        let call = call.then(
-            Instruction::bare(Call::lane(&lanes.compute).id(), kind)
-                .after(staged().map(|(index, _)| fetched_lanes(index)))
-                .within(around(&lanes.compute)),
-        );
+        let call = call.then(Instruction::bare(Call::lane(&lanes.compute).id(), kind).after(known).within(around(&lanes.compute)));
         let kept = parts().filter(|(_, part)| part.access.writes()).map(|(index, part)| self.write_lanes(index, part, &lanes.writeback));
         Piece::all(arrays.chain(fetched)).and(call).and(Piece::all(kept))
     }
 
     /// Fills what a part has of the array of the batch.
-    fn fetch_lanes(&self, index: usize, part: &PartShape, compute: &Scope) -> Piece {
+    fn fetch_lanes(&self, index: usize, part: &PartShape, lanes: &Lanes) -> Piece {
+        let compute = &lanes.compute;
+        if let Some(places) = lanes.places.as_ref().filter(|_| are_paired(self.shape, part)) {
+            return self.fetch_pairs(index, part, &batch(part.param), places);
+        }
         let walk = self.walk(index, part, "l");
         let array = Expr::from(&batch(part.param));
         let (there, after, inames) = match self.shape.lane_param(part.param) {

@@ -6,6 +6,7 @@ mod frame;
 mod lanes;
 mod level;
 mod names;
+mod pairs;
 mod permute;
 mod piece;
 mod product;
@@ -195,6 +196,9 @@ pub fn lower(kernel: &Kernel, shape: &Shape, form: &Form, machine: Machine, chec
     if in_vectors {
         let function = kernel.in_lanes(shape, LANES).expect("invariant: only kernels that have this form run in vectors");
         program = register_callable(&program, CALLABLE_IN_LANES, Arc::new(function), false).map_err(TransformError::from)?;
+        if shape.parts.iter().any(|part| pairs::are_paired(shape, part)) {
+            program = register_callable(&program, pairs::PAIRS, Arc::new(pairs::function()), false).map_err(TransformError::from)?;
+        }
     }
     Ok(Lowered { program: tagged(program, &tags)?, ..lowered })
 }

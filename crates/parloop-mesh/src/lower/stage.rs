@@ -125,16 +125,38 @@ impl Body<'_> {
         Walk { loops, inames, slot, of_cell, cell, row, column, number, place }
     }
 
+    /// One step of a walk through what a flat set has: a number of the row that a slot leads to.
+    pub fn step(&self, part: &PartShape, slot: usize, number: usize) -> Walk {
+        let place = Expr::from(part.start + slot * part.count + number);
+        let (slot, number, zero) = (Expr::from(slot), Expr::from(part.first + number), || Expr::int(0));
+        Walk {
+            loops: Piece::default(),
+            inames: Vec::new(),
+            of_cell: slot.clone(),
+            slot,
+            cell: zero(),
+            row: zero(),
+            column: zero(),
+            number,
+            place,
+        }
+    }
+
     /// One number of the table, for the element at hand.
     pub fn public(&self, scope: &Scope, part: &PartShape, walk: &Walk) -> Expr {
         let table = Expr::from(&Array::Table(part.table).name());
         match part.reach {
-            Reach::Direct => {
-                let row = scope.level.as_ref().map_or(&scope.element, |level| &level.row);
-                table.at([row.clone(), walk.number.clone()])
-            }
-            Reach::Through(map) => table.at([self.target(scope, map, walk), walk.number.clone()]),
             Reach::Global => table.at([walk.number.clone()]),
+            Reach::Direct | Reach::Through(_) => table.at([self.row(scope, part, walk), walk.number.clone()]),
+        }
+    }
+
+    /// The row of the table, for the element at hand.
+    pub fn row(&self, scope: &Scope, part: &PartShape, walk: &Walk) -> Expr {
+        match part.reach {
+            Reach::Direct => scope.level.as_ref().map_or(&scope.element, |level| &level.row).clone(),
+            Reach::Through(map) => self.target(scope, map, walk),
+            Reach::Global => Expr::int(0),
         }
     }
 

@@ -47,6 +47,7 @@ const UNSAFE: [&str; 27] = [
     "crates/parloop-mesh/src/storage.rs",
     "crates/parloop-mesh/src/plan/sparsity/search.rs",
     "crates/parloop-mesh/src/kernel/mod.rs",
+    "crates/parloop-mesh/src/lower/pairs.rs",
     "crates/parloop-mesh/src/lower/piece.rs",
     "crates/parloop-mesh/src/lower/mod.rs",
     "crates/parloop-mesh/src/run/job/tests.rs",
