@@ -242,6 +242,43 @@ def test_processes_agree_on_what_only_some_have(tmp_path):
         passes("openmpi", ranks, program, tmp_path)
 
 
+def test_a_loop_that_is_refused_leaves_all_processes_in_step(tmp_path):
+    program = """
+    mesh = op2.box_mesh((20, 20))
+    corners, table = mesh.map("cells", "vertices"), mesh.map("cells", "vertices").values.copy()
+    v, w = op2.Dat(mesh.vertices, name="v"), op2.Dat(mesh.vertices, name="w")
+    # The last process has no cells.
+    owners = np.minimum(np.arange(mesh.cells.size) * size // mesh.cells.size, size - 2).astype(np.int32)
+    op2.distribute(mesh.cells, owners)
+    count = kernel("void count(double *v) { v[0] += 1; }")
+    read = kernel("void read(double *v, const double *w) { for (int i = 0; i < 3; i++) v[i] += w[0] + w[1] + w[2]; }")
+    grow = kernel("void grow(double *w) { w[0] += 1; }")
+    refused = [
+        (count, [v(RW, corners)], dict(lanes=True), "in place through a map"),
+        (read, [v(INC, corners), w(READ, corners)], dict(plan="atomic"), "only on GPUs"),
+        (read, [v(INC, corners), w(READ, corners)], dict(plan="strips", deterministic=True), "depends on the threads"),
+    ]
+    for turn, (refuser, args, options, reason) in enumerate(2 * refused, 1):
+        op2.par_loop(grow, mesh.vertices, w(RW))  # ghosts are stale
+        before = v.gather()
+        try:
+            op2.par_loop(refuser, mesh.cells, *args, **options)
+            raise AssertionError(f"{refuser} ran with {options}")
+        except op2.MeshError as error:
+            assert reason in str(error), error
+        assert np.array_equal(v.gather(), before)
+        v.zero()
+        for _ in range(2):
+            op2.par_loop(read, mesh.cells, v(INC, corners), w(READ, corners))
+            op2.par_loop(count, mesh.cells, v(RW, corners))
+        expected = np.zeros(len(before))
+        np.add.at(expected, table, 6.0 * turn)
+        np.add.at(expected, table[:, 0], 2)
+        assert np.array_equal(v.gather(), expected)
+    """
+    passes("openmpi", 3, program, tmp_path)
+
+
 @pytest.mark.parametrize("launcher", LAUNCHERS)
 def test_a_process_that_raises_ends_all(launcher, tmp_path):
     program = """

@@ -66,6 +66,12 @@ struct Sum {
 
 /// What a distributed loop runs: loops over parts of its set.
 pub trait Stretched {
+    /// Refuses what cannot run, before anything is sent: all processes refuse it then, and none waits for another.
+    ///
+    /// # Errors
+    /// Those of a loop that can be known before it runs.
+    fn prepare(&self, context: &Context) -> Result<()>;
+
     /// Runs it. The caller holds the locks of all data.
     ///
     /// # Errors
@@ -196,13 +202,16 @@ impl<L: Stretched> Distributed<L> {
         for sum in &self.sums {
             sum.own.storage().zero(context)?;
         }
-        let run = |stretch: Stretch| self.loops[stretch as usize].get_or_init(|| make(stretch)).run_in_turn(context);
+        let loop_over = |stretch: Stretch| self.loops[stretch as usize].get_or_init(|| make(stretch));
+        let run = |stretch: Stretch| loop_over(stretch).run_in_turn(context);
         match self.scheme {
-            DistributedScheme::InTurn => self.run_in_turn(parts, Location::of(context), &run)?,
+            DistributedScheme::InTurn => {
+                loop_over(Stretch::Owned).prepare(context)?;
+                self.run_in_turn(parts, Location::of(context), &run)?;
+            }
             scheme => {
                 let stale = self.stale(parts)?;
                 let nothing_to_wait_for = stale.is_empty();
-                let exchange = Exchange::start(stale, &self.comm, Location::of(context))?;
                 let rest: &[Stretch] = match scheme {
                     DistributedScheme::Owned if nothing_to_wait_for => &[Stretch::Owned],
                     DistributedScheme::Redundant if nothing_to_wait_for && self.sums.is_empty() => &[Stretch::Exec],
@@ -211,6 +220,9 @@ impl<L: Stretched> Distributed<L> {
                     DistributedScheme::Redundant if self.sums.is_empty() => &[Stretch::Core, Stretch::Rest],
                     DistributedScheme::Redundant | DistributedScheme::InTurn => &[Stretch::Core, Stretch::Border, Stretch::Ghosts],
                 };
+                let rehearsed = if self.copies.is_empty() { None } else { Some(&Stretch::Owned) };
+                rest.iter().chain(rehearsed).try_for_each(|&stretch| loop_over(stretch).prepare(context))?;
+                let exchange = Exchange::start(stale, &self.comm, Location::of(context))?;
                 let (first, rest) = if rest[0] == Stretch::Core { (Some(rest[0]), &rest[1..]) } else { (None, rest) };
                 first.map_or(Ok(()), run)?;
                 exchange.finish()?;

@@ -16,7 +16,7 @@ use parloop_kernel::{Context, KernelError};
 use parloop_loop::run::{Executable, Repeat};
 use smallvec::SmallVec;
 
-use super::scheme::{Order, Scheme, Strategy};
+use super::scheme::{Order, SHORTEST_STRIP, Scheme, Strategy};
 use super::written::{What, Written, written};
 use crate::Result;
 use crate::declare::arg::Part;
@@ -202,7 +202,7 @@ impl Making<'_> {
         let threads = self.context.device().properties().compute_units as usize;
         Ok(threads::COUNTS_OF_STRIPS.iter().find_map(|&(colours, each)| {
             let each = each * threads;
-            (self.iteration.count() >= threads::SHORTEST_STRIP * colours * each).then(|| Strips::new(&incidence, colours, each)).flatten()
+            (self.iteration.count() >= SHORTEST_STRIP * colours * each).then(|| Strips::new(&incidence, colours, each)).flatten()
         }))
     }
 

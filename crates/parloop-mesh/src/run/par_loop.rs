@@ -64,6 +64,8 @@ pub struct ParLoop {
     turns: SmallVec<[Table; 8]>,
     /// What is known about it on the context where it ran last. The layouts of its tables there are settled.
     last: Lock<Option<(Context, Arc<Tuned>)>>,
+    /// The last context on which it was found that it may run, where it has no elements.
+    empty_on: Lock<Option<Context>>,
     /// How processes run it together, over a distributed set.
     distributed: Option<Box<Distributed<ParLoop>>>,
 }
@@ -125,7 +127,20 @@ impl ParLoop {
         turns.sort_by_key(|table| parts[table.part].storage().rank());
         let maps = maps_of(&parts);
         let stored = stored_by(&maps);
-        ParLoop { kernel, iteration, params, parts, options, maps, stored, tables, turns, last: Lock::default(), distributed: None }
+        ParLoop {
+            kernel,
+            iteration,
+            params,
+            parts,
+            options,
+            maps,
+            stored,
+            tables,
+            turns,
+            last: Lock::default(),
+            empty_on: Lock::default(),
+            distributed: None,
+        }
     }
 
     fn declared(&self) -> LoopDescription<'_> {
@@ -281,10 +296,7 @@ impl ParLoop {
     }
 
     fn look_up(&self, context: &Context) -> Result<Arc<Tuned>> {
-        let kind = context.device().kind();
-        self.check_room(kind)?;
-        let of = Loop { iteration: &self.iteration, params: &self.params, parts: &self.parts, passes_layer: self.options.pass_layer };
-        let shape = Shape::of(&of, |part| layout(part, context), |param| self.is_in_place(param, kind));
+        let shape = self.shape(context)?;
         let key = Key {
             kernel: self.kernel.id(),
             device: context.device().id(),
@@ -312,6 +324,14 @@ impl ParLoop {
             };
             Tuned::new(&making, &strategies, kept)
         })
+    }
+
+    /// Its shape on that context.
+    fn shape(&self, context: &Context) -> Result<Shape> {
+        let kind = context.device().kind();
+        self.check_room(kind)?;
+        let of = Loop { iteration: &self.iteration, params: &self.params, parts: &self.parts, passes_layer: self.options.pass_layer };
+        Ok(Shape::of(&of, |part| layout(part, context), |param| self.is_in_place(param, kind)))
     }
 
     /// Its strategies, the most promising first.
@@ -542,6 +562,20 @@ fn check_conflicts(args: &[Arg]) -> Result<()> {
 }
 
 impl Stretched for ParLoop {
+    fn prepare(&self, context: &Context) -> Result<()> {
+        if self.iteration.count() > 0 {
+            return self.tuned(context).map(drop);
+        }
+        // Other processes have elements here, and refuse the loop if it must be.
+        let mut allowed_on = self.empty_on.lock_or(|| None);
+        if !allowed_on.as_ref().is_some_and(|known| known.is_same(context)) {
+            let shape = self.shape(context)?;
+            self.strategies(&self.making(&shape, context), self.is_scattered()?)?;
+            *allowed_on = Some(context.clone());
+        }
+        Ok(())
+    }
+
     fn run_in_turn(&self, context: &Context) -> Result<()> {
         match self.iteration.count() {
             0 => Ok(()),

@@ -170,6 +170,9 @@ const FEWEST: usize = 64;
 /// Loops of fewer elements than this are run so at first: what each costs is not known, and other strategies take longer to compile.
 const FEW: usize = 1024;
 
+/// Elements of a strip, at least.
+pub const SHORTEST_STRIP: usize = 16;
+
 /// Matrices of at least this many elements are first assembled by the plan that takes longer to make, and less to run.
 const MANY: usize = 1 << 15;
 
@@ -217,9 +220,16 @@ fn candidates(shape: &Shape, at: Situation) -> Result<Vec<Scheme>, &'static str>
         return Err("the order of atomic additions differs from run to run, but deterministic results are required");
     }
     match refusal(shape, chosen, at) {
+        // All of them are one strip.
+        None if chosen == Scheme::Strips && !at.strips => Ok(vec![Scheme::Sequential]),
         None => Ok(vec![chosen]),
         Some(reason) => Err(reason),
     }
+}
+
+/// Fewer elements than this are not cut into strips.
+fn fewest_in_strips(threads: usize) -> usize {
+    2 * SHORTEST_STRIP * threads
 }
 
 fn threads(at: Situation, possible: impl Fn(Scheme) -> bool) -> Vec<Scheme> {
@@ -227,7 +237,11 @@ fn threads(at: Situation, possible: impl Fn(Scheme) -> bool) -> Vec<Scheme> {
     let is_deterministic = at.options.deterministic;
     let in_order = at.elements < FEWEST || (at.threads == 1 && !is_deterministic);
     // Strips are run once and need no masks, so that nothing is gained by owners.
-    let parallel = [Scheme::Strips, Scheme::Owner].into_iter().find(|&scheme| possible(scheme)).unwrap_or(Scheme::Colour);
+    let parallel = match possible(Scheme::Owner) {
+        _ if at.strips && possible(Scheme::Strips) => Scheme::Strips,
+        true => Scheme::Owner,
+        false => Scheme::Colour,
+    };
     match at.elements < FEW {
         _ if in_order => vec![Scheme::Sequential],
         true if is_deterministic => vec![Scheme::Sequential],
@@ -279,9 +293,9 @@ fn refusal(shape: &Shape, scheme: Scheme, at: Situation) -> Option<&'static str>
         (Scheme::Strips, _) if shape.parts.iter().any(PartShape::last_decides) => {
             Some("strips do not run in the order of the elements, but the last element that writes a target decides")
         }
-        (Scheme::Strips, _) if !at.strips => Some(
-            "the elements are too few, or some far from each other in their numbering write the same targets; use \"owner\" or \"colour\"",
-        ),
+        (Scheme::Strips, _) if !at.strips && at.elements >= fewest_in_strips(at.threads) => {
+            Some("elements far from each other in their numbering write the same targets; use \"owner\" or \"colour\"")
+        }
         (Scheme::Strips, _) => None,
         (Scheme::Gather, Machine::Threads) => Some("targets gather only on GPUs"),
         (Scheme::Atomic, Machine::Threads) => Some("atomic additions are supported only on GPUs"),

@@ -362,9 +362,12 @@ fn plans_that_cannot_run_a_loop_say_why() {
     expect(of(gpu, PlanChoice::Sequential, false, one, cells, vec![inc.clone()]), "a GPU does not run elements in order");
     expect(of(gpu, PlanChoice::Owner, false, one, cells, vec![inc.clone()]), "only the threads of a CPU own targets");
     expect(of(gpu, PlanChoice::Strips, false, one, cells, vec![inc.clone()]), "only the threads of a CPU run strips");
+    let (many, first) = (Set::new(5000, "many").unwrap(), Set::new(1, "first").unwrap());
+    let to_first = Map::new(&many, &first, 1, &[0; 5000], "to_first").unwrap();
+    let shared = Dat::zeros(&first.data(1).unwrap(), DType::F64, "shared").unwrap();
     expect(
-        of(cpu, PlanChoice::Strips, false, one, cells, vec![inc.clone()]),
-        "the elements are too few, or some far from each other in their numbering write the same targets; use \"owner\" or \"colour\"",
+        of(cpu, PlanChoice::Strips, false, one, &many, vec![shared.arg(Access::Inc, &to_first)]),
+        "elements far from each other in their numbering write the same targets; use \"owner\" or \"colour\"",
     );
     expect(
         of(cpu, PlanChoice::Strips, true, one, cells, vec![inc.clone()]),

@@ -30,9 +30,6 @@ fn parts(elements: usize, threads: usize, deterministic: bool) -> Vec<usize> {
 /// third colour where each must be at least as thick as an element is wide.
 pub(super) const COUNTS_OF_STRIPS: [(usize, usize); 5] = [(2, 4), (2, 2), (2, 1), (3, 2), (3, 1)];
 
-/// Elements of a strip, at least.
-pub(super) const SHORTEST_STRIP: usize = 16;
-
 /// How often elements may be run, in the mean, if there are still parts to do without.
 const LITTLE_TWICE: f64 = 1.015;
 
