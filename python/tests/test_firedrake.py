@@ -315,6 +315,32 @@ def test_a_matrix_is_assembled_again_in_place():
     assert np.allclose(numbers(A), 3 * first, rtol=1e-13) and A.petscmat.stateGet() > state
 
 
+@pytest.mark.parametrize("kind", ["transposed", "dense", "baij", "aijperm", "aijsell"])
+def test_a_matrix_that_was_changed_in_place_is_assembled_again(kind):
+    V = space("CG", 1)
+    f, x = some(V), some(V)
+    form = (1 + f * f) * fd.TrialFunction(V) * fd.TestFunction(V) * fd.dx
+
+    def compute():
+        A = fd.assemble(form)
+        fd.assemble(form, tensor=A)
+        if kind == "transposed":
+            A.petscmat.transpose()
+        else:
+            A.petscmat.convert(kind)
+        found = []
+        for bcs in ([], [fd.DirichletBC(V, 0, 1)], []):
+            fd.assemble(form, tensor=A, bcs=bcs)
+            with x.dat.vec_ro as vector:
+                found.append((A.petscmat * vector).array.copy())
+        return found
+
+    expected = compute()
+    on_parloop.use("cpu:2")
+    for own, right in zip(compute(), expected, strict=True):
+        assert np.allclose(own, right, rtol=1e-12, atol=1e-14)
+
+
 def test_data_goes_to_a_device_with_memory_of_its_own_and_comes_back():
     try:
         context = pl.Context("opencl")

@@ -242,6 +242,23 @@ def test_processes_agree_on_what_only_some_have(tmp_path):
         passes("openmpi", ranks, program, tmp_path)
 
 
+def test_parts_of_a_mesh_run_in_strips_where_they_can(tmp_path):
+    program = """
+    mesh = op2.box_mesh((60, 60))
+    corners, table = mesh.map("cells", "vertices"), mesh.map("cells", "vertices").values.copy()
+    v, w = op2.Dat(mesh.vertices, name="v"), op2.Dat(mesh.vertices, np.ones(mesh.vertices.size), name="w")
+    op2.distribute(mesh.cells)
+    read = kernel("void read(double *v, const double *w) { for (int i = 0; i < 3; i++) v[i] += w[0] + w[1] + w[2]; }")
+    for turn in (1, 2, 3):
+        op2.par_loop(read, mesh.cells, v(INC, corners), w(READ, corners), plan="strips")
+        expected = np.zeros(61 * 61)
+        np.add.at(expected, table, 3.0 * turn)
+        assert np.array_equal(v.gather(), expected)
+        w.data[:] = 1.0  # ghosts are stale
+    """
+    passes("openmpi", 2, program, tmp_path, PARLOOP_DEVICE="cpu:2")
+
+
 def test_a_loop_that_is_refused_leaves_all_processes_in_step(tmp_path):
     program = """
     mesh = op2.box_mesh((20, 20))

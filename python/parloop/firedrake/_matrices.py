@@ -45,6 +45,7 @@ class Adopted:
 
     mat: Any
     handle: Any
+    kind: str
     address: int
     state: int
     values: Any
@@ -52,7 +53,7 @@ class Adopted:
 
     def is_there(self) -> bool:
         """Whether PETSc still has the same entries at the same place."""
-        if not self.handle.handle or _petsc.structure_state(self.handle) != self.state:
+        if not self.handle.handle or self.handle.getType() != self.kind or _petsc.structure_state(self.handle) != self.state:
             return False
         return _petsc.address(self.handle) == self.address
 
@@ -76,6 +77,9 @@ class Adopted:
 
 def _numbers_of(lgmap: Any, size: int) -> Any:
     """A PETSc number for each row."""
+    if not lgmap.handle:
+        # PETSc's matrices that were transposed or converted in place have none, and take numbers as they are.
+        return np.arange(size, dtype=np.int32)
     numbers = np.asarray(lgmap.indices)
     if numbers.size == size:
         return numbers
@@ -132,7 +136,7 @@ def _made(mat: Any) -> Adopted:
     own = values if rows.index is None else np.zeros(rows.columns.size * dims[0] * dims[1], values.dtype)
     if own.size == 0:
         raise OutOfPlace("a matrix without entries")
-    return Adopted(mesh.Mat(structure.sparsity, name=mat.name if not is_block else "block", data=own), handle, where, state, values, structure.rows)
+    return Adopted(mesh.Mat(structure.sparsity, name=mat.name if not is_block else "block", data=own), handle, kind, where, state, values, structure.rows)
 
 
 def _structure(of: Any, rows: Rows, sets: tuple[Any, ...], dims: tuple[int, int]) -> _Structure:

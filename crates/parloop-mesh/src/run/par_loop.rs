@@ -15,7 +15,7 @@ use super::job::{Making, machine_of};
 use super::known::{self, Key};
 use super::options::LoopOptions;
 use super::report::{LoopReport, least_bytes};
-use super::scheme::{Scheme, Situation, Strategy, strategies};
+use super::scheme::{Situation, Strategy, strategies, wants_strips};
 use super::strategy_cache::{LoopTraits, StrategyEntry};
 use super::tune::{Run, Tuned};
 use crate::Result;
@@ -66,6 +66,8 @@ pub struct ParLoop {
     last: Lock<Option<(Context, Arc<Tuned>)>>,
     /// The last context on which it was found that it may run, where it has no elements.
     empty_on: Lock<Option<Context>>,
+    /// Whether it runs over part of a distributed set.
+    is_part: bool,
     /// How processes run it together, over a distributed set.
     distributed: Option<Box<Distributed<ParLoop>>>,
 }
@@ -139,6 +141,7 @@ impl ParLoop {
             turns,
             last: Lock::default(),
             empty_on: Lock::default(),
+            is_part: false,
             distributed: None,
         }
     }
@@ -189,7 +192,7 @@ impl ParLoop {
     /// The loop over part of a distributed set.
     fn stretch(&self, distributed: &Distributed<ParLoop>, stretch: Stretch) -> ParLoop {
         let (iteration, parts) = (self.iteration.on(stretch), distributed.parts(&self.parts, stretch));
-        ParLoop::around(self.kernel.clone(), iteration, self.params.clone(), parts, self.options)
+        ParLoop { is_part: true, ..ParLoop::around(self.kernel.clone(), iteration, self.params.clone(), parts, self.options) }
     }
 
     /// Refuses data that was replaced by its local part, immediately and before each replay. The caller holds its lock.
@@ -345,12 +348,11 @@ impl ParLoop {
             scattered,
             whole: self.iteration.list().is_none(),
             strips: true,
+            is_part: self.is_part,
             has_vectors: machine_of(context) == Machine::Threads && self.kernel.in_lanes(shape, LANES).is_some(),
             options: self.options,
         };
-        let wants_strips =
-            |situation| strategies(shape, situation).is_ok_and(|found| found.iter().any(|each| each.scheme == Scheme::Strips));
-        situation.strips = wants_strips(situation) && making.strips()?.is_some();
+        situation.strips = wants_strips(shape, situation) && making.strips()?.is_some();
         strategies(shape, situation).map_err(|reason| MeshError::Plan {
             plan: self.options.plan.name(),
             kernel: self.kernel.name().to_owned(),

@@ -147,12 +147,12 @@ fn lanes_refusal(shape: &Shape, scheme: Scheme, at: Situation) -> Option<&'stati
         Some("elements run in vector lanes only on a CPU")
     } else if at.options.checked {
         Some("elements in vector lanes cannot be checked")
-    } else if scheme == Scheme::Colour {
-        Some("blocks of one colour do not run in vector lanes")
     } else if shape.parts.iter().any(|part| part.can_meet() && part.access == Access::Rw) {
         Some("elements in vector lanes run concurrently, but the kernel reads and writes data in place through a map")
     } else if written_numbers(shape) == 0 {
         Some("elements in vector lanes must write something")
+    } else if scheme == Scheme::Colour {
+        Some("blocks of one colour do not run in vector lanes")
     } else if most_numbers(shape) <= MOST_OF_CALLS {
         None
     } else if !at.has_vectors || shape.layers.is_some() {
@@ -190,6 +190,8 @@ pub struct Situation {
     pub whole: bool,
     /// Whether elements can be cut into strips that share no targets.
     pub strips: bool,
+    /// Whether the loop is over part of a distributed set: others have parts where strips may be possible.
+    pub is_part: bool,
     /// Whether the kernel has a form for vectors.
     pub has_vectors: bool,
     pub options: LoopOptions,
@@ -221,10 +223,21 @@ fn candidates(shape: &Shape, at: Situation) -> Result<Vec<Scheme>, &'static str>
     }
     match refusal(shape, chosen, at) {
         // All of them are one strip.
-        None if chosen == Scheme::Strips && !at.strips => Ok(vec![Scheme::Sequential]),
+        None if chosen == Scheme::Strips && !at.strips && at.elements < fewest_in_strips(at.threads) => Ok(vec![Scheme::Sequential]),
+        None if chosen == Scheme::Strips && !at.strips => Ok(vec![without_strips(possible)]),
         None => Ok(vec![chosen]),
         Some(reason) => Err(reason),
     }
+}
+
+/// Whether a loop is run in strips where elements can be cut into them.
+pub fn wants_strips(shape: &Shape, at: Situation) -> bool {
+    candidates(shape, Situation { strips: true, ..at }).is_ok_and(|found| found.contains(&Scheme::Strips))
+}
+
+/// How several threads run a loop that is not run in strips.
+fn without_strips(possible: impl Fn(Scheme) -> bool) -> Scheme {
+    if possible(Scheme::Owner) { Scheme::Owner } else { Scheme::Colour }
 }
 
 /// Fewer elements than this are not cut into strips.
@@ -237,11 +250,7 @@ fn threads(at: Situation, possible: impl Fn(Scheme) -> bool) -> Vec<Scheme> {
     let is_deterministic = at.options.deterministic;
     let in_order = at.elements < FEWEST || (at.threads == 1 && !is_deterministic);
     // Strips are run once and need no masks, so that nothing is gained by owners.
-    let parallel = match possible(Scheme::Owner) {
-        _ if at.strips && possible(Scheme::Strips) => Scheme::Strips,
-        true => Scheme::Owner,
-        false => Scheme::Colour,
-    };
+    let parallel = if at.strips && possible(Scheme::Strips) { Scheme::Strips } else { without_strips(possible) };
     match at.elements < FEW {
         _ if in_order => vec![Scheme::Sequential],
         true if is_deterministic => vec![Scheme::Sequential],
@@ -293,7 +302,7 @@ fn refusal(shape: &Shape, scheme: Scheme, at: Situation) -> Option<&'static str>
         (Scheme::Strips, _) if shape.parts.iter().any(PartShape::last_decides) => {
             Some("strips do not run in the order of the elements, but the last element that writes a target decides")
         }
-        (Scheme::Strips, _) if !at.strips && at.elements >= fewest_in_strips(at.threads) => {
+        (Scheme::Strips, _) if !at.strips && !at.is_part && at.elements >= fewest_in_strips(at.threads) => {
             Some("elements far from each other in their numbering write the same targets; use \"owner\" or \"colour\"")
         }
         (Scheme::Strips, _) => None,

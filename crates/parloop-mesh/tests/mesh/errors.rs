@@ -362,6 +362,18 @@ fn plans_that_cannot_run_a_loop_say_why() {
     expect(of(gpu, PlanChoice::Sequential, false, one, cells, vec![inc.clone()]), "a GPU does not run elements in order");
     expect(of(gpu, PlanChoice::Owner, false, one, cells, vec![inc.clone()]), "only the threads of a CPU own targets");
     expect(of(gpu, PlanChoice::Strips, false, one, cells, vec![inc.clone()]), "only the threads of a CPU run strips");
+    let line: Vec<i32> = (0..5000).flat_map(|edge| [edge, edge + 1]).collect();
+    let (edges, ends) = (Set::new(5000, "edges").unwrap(), Set::new(5001, "ends").unwrap());
+    let line = Map::new(&edges, &ends, 2, &line, "line").unwrap();
+    let x = Dat::zeros(&ends.data(1).unwrap(), DType::F64, "x").unwrap();
+    for plan in [PlanChoice::Auto, PlanChoice::Strips] {
+        let refused = |access: Access, checked: bool| {
+            let options = LoopOptions { plan, checked, lanes: Lanes::Always, ..LoopOptions::default() };
+            message(ParLoop::new(&c(one, "k"), &edges, vec![x.arg(access, &line)], options).unwrap().run(&Context::open("cpu:2").unwrap()))
+        };
+        assert!(refused(Access::Inc, true).ends_with("elements in vector lanes cannot be checked"));
+        assert!(refused(Access::Rw, false).ends_with("but the kernel reads and writes data in place through a map"));
+    }
     let (many, first) = (Set::new(5000, "many").unwrap(), Set::new(1, "first").unwrap());
     let to_first = Map::new(&many, &first, 1, &[0; 5000], "to_first").unwrap();
     let shared = Dat::zeros(&first.data(1).unwrap(), DType::F64, "shared").unwrap();
