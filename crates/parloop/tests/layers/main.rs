@@ -21,7 +21,7 @@ const FORBIDDEN: [(&str, &str, &str); 1] =
     [("parloop-loop", "parloop-object", "the loop layer knows a class by its name, fields and C functions")];
 
 /// Where `unsafe` may stand: crates, folders and files.
-const UNSAFE: [&str; 27] = [
+const UNSAFE: [&str; 28] = [
     "crates/parloop-device/src",
     "crates/parloop-object/src",
     "crates/parloop-python/src",
