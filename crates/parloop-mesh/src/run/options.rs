@@ -16,7 +16,7 @@ pub struct LoopOptions {
     /// element, on copies. The default is what the environment variable `PARLOOP_CHECKED` says
     /// ([`checked_by_environment`](parloop_kernel::checked_by_environment)).
     pub checked: bool,
-    /// Whether elements run in vector lanes only on a CPU.
+    /// Whether elements run in vector lanes. Only CPUs have them.
     pub lanes: Lanes,
     /// Which cells of the columns of an extruded set.
     pub region: Region,
@@ -40,7 +40,7 @@ impl Default for LoopOptions {
     }
 }
 
-/// Whether elements run in vector lanes only on a CPU.
+/// Whether elements run in vector lanes. Only CPUs have them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Lanes {
     /// Where that is faster: both are timed once a loop has run for a while.
