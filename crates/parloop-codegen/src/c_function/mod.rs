@@ -1,6 +1,7 @@
 //! A user's function in C or C++: its signature gives the parameters, and its source precedes the code.
 
 mod adapter;
+mod pairs;
 
 use std::any::Any;
 use std::path::PathBuf;

@@ -8,14 +8,13 @@ use parloop_loop::{Affine, Name};
 
 use super::frame::{Lanes, Writeback};
 use super::names::Array;
-use super::pairs::are_paired;
+use super::pairs::{are_paired, is_fetched_by_lane};
 use super::piece::{Piece, range};
 use super::scope::Scope;
 use super::stage::{Body, Call, Walk};
 use super::writeback::{and, combined, sum_of};
-use crate::access::Access;
 use crate::kernel::CALLABLE_IN_LANES;
-use crate::shape::{PartShape, Reach, Shape};
+use crate::shape::{PartShape, Shape};
 
 /// Lanes of up to this many numbers of a batch are fetched without a loop: compilers then put them together in registers. What is stored number by
 /// number and read as a vector has to wait until it is in the cache.
@@ -23,11 +22,8 @@ const GATHERED: usize = 40;
 
 /// How the loop over lanes is run that fetches what the form of a kernel for vectors takes.
 pub(super) fn lane_tags(shape: &Shape) -> Option<(Name, InameTag)> {
-    let is_fetched = |part: &&PartShape| {
-        let is_own = part.access != Access::Inc && part.reach != Reach::Global;
-        is_own && !shape.params[part.param].in_place && !are_paired(shape, part)
-    };
-    let numbers: usize = shape.parts.iter().filter(is_fetched).map(|part| part.size(shape)).sum();
+    let is_single = |part: &&PartShape| is_fetched_by_lane(shape, part) && !are_paired(shape, part);
+    let numbers: usize = shape.parts.iter().filter(is_single).map(|part| part.size(shape)).sum();
     (numbers <= GATHERED).then(|| ("pl_v".into(), InameTag::Unroll))
 }
 

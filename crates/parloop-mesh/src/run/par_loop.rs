@@ -347,7 +347,7 @@ impl ParLoop {
             shared: usize::try_from(context.device().properties().shared_memory).unwrap_or(usize::MAX),
             scattered,
             whole: self.iteration.list().is_none(),
-            strips: true,
+            strips: false,
             is_part: self.is_part,
             has_vectors: machine_of(context) == Machine::Threads && self.kernel.in_lanes(shape, LANES).is_some(),
             options: self.options,
