@@ -275,13 +275,18 @@ def test_a_loop_that_is_refused_leaves_all_processes_in_step(tmp_path):
         (read, [v(INC, corners), w(READ, corners)], dict(plan="atomic"), "only on GPUs"),
         (read, [v(INC, corners), w(READ, corners)], dict(plan="strips", deterministic=True), "depends on the threads"),
     ]
+    broken = kernel("void broken(double *v, const double *w) { v[0] += undeclared; }")
+    refused += [
+        (broken, [v(INC, corners), w(READ, corners)], dict(), "undeclared"),
+        (broken, [v(RW, corners), w(READ, corners)], dict(), "undeclared"),
+    ]
     for turn, (refuser, args, options, reason) in enumerate(2 * refused, 1):
         op2.par_loop(grow, mesh.vertices, w(RW))  # ghosts are stale
         before = v.gather()
         try:
             op2.par_loop(refuser, mesh.cells, *args, **options)
             raise AssertionError(f"{refuser} ran with {options}")
-        except op2.MeshError as error:
+        except (op2.MeshError, pl.CompileError) as error:
             assert reason in str(error), error
         assert np.array_equal(v.gather(), before)
         v.zero()

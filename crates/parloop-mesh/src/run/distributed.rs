@@ -66,11 +66,15 @@ struct Sum {
 
 /// What a distributed loop runs: loops over parts of its set.
 pub trait Stretched {
-    /// Refuses what cannot run, before anything is sent: all processes refuse it then, and none waits for another.
+    /// Refuses what cannot run, before anything is sent: all processes refuse it then, and none waits for another. `is_idle`: the process has no
+    /// elements in any of the loops, but others have, and find mistakes in the kernel.
     ///
     /// # Errors
     /// Those of a loop that can be known before it runs.
-    fn prepare(&self, context: &Context) -> Result<()>;
+    fn prepare(&self, context: &Context, is_idle: bool) -> Result<()>;
+
+    /// Whether it has no elements.
+    fn is_empty(&self) -> bool;
 
     /// Runs it. The caller holds the locks of all data.
     ///
@@ -206,7 +210,8 @@ impl<L: Stretched> Distributed<L> {
         let run = |stretch: Stretch| loop_over(stretch).run_in_turn(context);
         match self.scheme {
             DistributedScheme::InTurn => {
-                loop_over(Stretch::Owned).prepare(context)?;
+                let owned = loop_over(Stretch::Owned);
+                owned.prepare(context, owned.is_empty())?;
                 self.run_in_turn(parts, Location::of(context), &run)?;
             }
             scheme => {
@@ -221,7 +226,9 @@ impl<L: Stretched> Distributed<L> {
                     DistributedScheme::Redundant | DistributedScheme::InTurn => &[Stretch::Core, Stretch::Border, Stretch::Ghosts],
                 };
                 let rehearsed = if self.copies.is_empty() { None } else { Some(&Stretch::Owned) };
-                rest.iter().chain(rehearsed).try_for_each(|&stretch| loop_over(stretch).prepare(context))?;
+                let prepared = || rest.iter().chain(rehearsed).map(|&stretch| loop_over(stretch));
+                let is_idle = prepared().all(L::is_empty);
+                prepared().try_for_each(|part| part.prepare(context, is_idle))?;
                 let exchange = Exchange::start(stale, &self.comm, Location::of(context))?;
                 let (first, rest) = if rest[0] == Stretch::Core { (Some(rest[0]), &rest[1..]) } else { (None, rest) };
                 first.map_or(Ok(()), run)?;

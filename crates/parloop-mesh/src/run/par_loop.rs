@@ -564,8 +564,12 @@ fn check_conflicts(args: &[Arg]) -> Result<()> {
 }
 
 impl Stretched for ParLoop {
-    fn prepare(&self, context: &Context) -> Result<()> {
-        if self.iteration.count() > 0 {
+    fn is_empty(&self) -> bool {
+        self.iteration.count() == 0
+    }
+
+    fn prepare(&self, context: &Context, is_idle: bool) -> Result<()> {
+        if !self.is_empty() || is_idle && machine_of(context) == Machine::Threads {
             return self.tuned(context).map(drop);
         }
         // Other processes have elements here, and refuse the loop if it must be.
