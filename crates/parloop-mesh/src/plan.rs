@@ -25,7 +25,7 @@ mod strips;
 mod targets;
 pub(crate) mod threads;
 
-pub use block_sums::BlockSums;
+pub use block_sums::{BlockSums, Sums};
 pub use colour::{Blocks, Coloured};
 pub use error::PlanError;
 pub use graph::Graph;

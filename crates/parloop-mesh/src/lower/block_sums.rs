@@ -45,36 +45,66 @@ fn none(index: usize) -> Name {
     format!("pl_none{index}").into()
 }
 
-/// What is known of the sum at hand, for a map: its row and its two entries.
-fn of_sum(what: &str, map: usize) -> Name {
-    format!("pl_sum_{what}{map}").into()
+/// The sums of a map that are of this many entries.
+#[derive(Clone, Copy)]
+struct Sums {
+    map: usize,
+    width: usize,
 }
 
-/// The loops around what is done for a sum of a map.
-fn around_sums(map: usize) -> [Name; 3] {
-    ["pl_g".into(), format!("pl_item{map}").into(), format!("pl_turn{map}").into()]
+impl Sums {
+    fn of(map: usize) -> impl Iterator<Item = Sums> {
+        BlockSums::WIDTHS.into_iter().map(move |width| Sums { map, width })
+    }
+
+    /// Something that is known of the block or of the sum at hand.
+    fn known(self, what: &str) -> Name {
+        format!("pl_sum_{what}{}_{}", self.map, self.width).into()
+    }
+
+    /// An entry of the sum at hand.
+    fn entry(self, which: usize) -> Name {
+        self.known(&format!("entry{which}_"))
+    }
+
+    fn row(self) -> Name {
+        self.known("row")
+    }
+
+    /// The loops around what is done for a sum.
+    fn around(self) -> [Name; 3] {
+        ["pl_g".into(), self.known("item"), self.known("turn")]
+    }
 }
 
 impl Body<'_> {
     /// The sums of a map, one for each work item at a time.
     pub fn find_sums(&self, map: usize) -> Piece {
-        let (index, [group, item, turn]) = (self.shape.index, around_sums(map));
-        let [low, high, row, first, second] = ["low", "high", "row", "first", "second"].map(|what| of_sum(what, map));
+        Piece::all(Sums::of(map).map(|sums| self.find_sums_of(sums)))
+    }
+
+    fn find_sums_of(&self, sums: Sums) -> Piece {
+        let Sums { map, width } = sums;
+        let (index, [group, item, turn]) = (self.shape.index, sums.around());
+        let (low, high) = (sums.known("low"), sums.known("high"));
         let place = Expr::from(&low) + Expr::from(BLOCK) * &turn + &item;
         let of_block = |instruction: Instruction| instruction.after([] as [Name; 0]).within([group.clone()]);
-        let of_sum =
-            |instruction: Instruction| instruction.after([low.clone(), high.clone()]).within([group.clone(), item.clone(), turn.clone()]);
+        let of_sum = |instruction: Instruction| instruction.after([low.clone(), high.clone()]).within(sums.around());
+        let [bounds, targets, entries] = [Array::SumBounds(map, width), Array::SumTargets(map, width), Array::SumEntries(map, width)];
         let begin = Expr::from(&Number::First.name()) + &group;
-        let entry_of = |which: i64| Expr::from(&Array::SumEntries(map).name()).at([place.clone(), Expr::int(which)]);
+        // Entries are read two at a time.
+        let two = Data::global(entries.name().as_str()).dtype(DType::U16).unknown_shape().alignment(4);
         let mut piece = Piece::default()
-            .take(Array::SumBounds(map), DType::I32, None)
-            .take(Array::SumTargets(map), DType::I32, None)
-            .take(Array::SumEntries(map), DType::U16, Some(2))
-            .then(of_block(known(low.as_str(), index, entry(Array::SumBounds(map), begin.clone()))))
-            .then(of_block(known(high.as_str(), index, entry(Array::SumBounds(map), begin + 1))))
-            .then(of_sum(known(row.as_str(), index, entry(Array::SumTargets(map), place.clone()))))
-            .then(of_sum(known(first.as_str(), index, entry_of(0))))
-            .then(of_sum(known(second.as_str(), index, entry_of(1))));
+            .take(bounds, DType::I32, None)
+            .take(targets, DType::I32, None)
+            .take_data(entries, two, [Expr::from(width), Expr::int(1)])
+            .then(of_block(known(low.as_str(), index, entry(bounds, begin.clone()))))
+            .then(of_block(known(high.as_str(), index, entry(bounds, begin + 1))))
+            .then(of_sum(known(sums.row().as_str(), index, entry(targets, place.clone()))));
+        for which in 0..width {
+            let there = Expr::from(&entries.name()).at([place.clone(), Expr::from(which)]);
+            piece = piece.then(of_sum(known(sums.entry(which).as_str(), index, there)));
+        }
         let at = affine(&[(1, &low), (BLOCK as i64, &turn), (1, &item)]);
         piece.domains.push(range(&item, Affine::constant(0), Affine::constant(BLOCK as i64)));
         piece.domains.push(bounded(&[&turn], &[(Affine::constant(0), Affine::name(turn.clone()), 0), (at, Affine::name(high), 1)]));
@@ -86,8 +116,7 @@ impl Body<'_> {
     pub fn share(&self, index: usize, part: &PartShape) -> Piece {
         let Some(map) = part.map() else { return Piece::default() };
         let (scope, slots) = (&self.frame.body, self.shape.maps[map].slots);
-        let [zero, number] = ["a", "z"].map(|purpose| Name::from(format!("pl_d{index}{purpose}")));
-        let unroll = part.count <= UNROLLED;
+        let zero = Name::from(format!("pl_d{index}a"));
         let walk = self.walk(index, part, "s");
         let of_row = if part.first == 0 { walk.number.clone() } else { walk.number.clone() - part.first };
         let value = Call::real(scope).number(part.param, walk.place.clone());
@@ -95,33 +124,43 @@ impl Body<'_> {
             Some(is_kept) => Expr::choose(is_kept, value, neutral(part.dtype)),
             None => value,
         };
-        let place = |entry: Expr, number: Expr| Expr::from(&shared(index)).at([entry * distance(part.count) + number]);
         let here = Expr::var("pl_l") * BlockSums::stride(slots) + walk.slot.clone();
-        let leave = Instruction::assign(left(index), place(here, of_row), value)
+        let leave = Instruction::assign(left(index), shared_number(index, part, here, of_row), value)
             .after([Call::real(scope).id()])
             .within(scope.inames.iter().chain(&walk.inames).cloned());
-        let nothing = place(Expr::from(BlockSums::none(BLOCK, slots)), Expr::from(&zero));
+        let nothing = shared_number(index, part, Expr::from(BlockSums::none(BLOCK, slots)), Expr::from(&zero));
         let leave_nothing = Instruction::assign(none(index), nothing, neutral(part.dtype))
             .after([] as [Name; 0])
             .within(scope.inames.iter().cloned().chain([zero.clone()]))
             .when(Some(Expr::var("pl_l").equals(0)));
+        let array = Data::temporary(shared(index).as_str()).dtype(part.dtype).space(AddressSpace::Local);
+        let mut piece = walk.loops.loop_over(&zero, part.count, part.count <= UNROLLED);
+        piece.data.push(array.shape_of([Expr::from(shared_numbers(slots, part.count))]));
+        let added = Piece::all(Sums::of(map).map(|sums| self.add_sums(index, part, sums)));
+        piece.then_planned(leave).then_planned(leave_nothing).and(added)
+    }
+
+    /// Adds the sums of the block that are of one width to the rows.
+    fn add_sums(&self, index: usize, part: &PartShape, sums: Sums) -> Piece {
+        let number = Name::from(format!("pl_d{index}z{}", sums.width));
         let at = if part.first == 0 { Expr::from(&number) } else { Expr::from(&number) + part.first };
-        let row = Expr::from(&Array::Table(part.table).name()).at([Expr::from(&of_sum("row", map)), at]);
-        let sum = ["first", "second"]
-            .map(|which| place(Expr::from(&of_sum(which, map)), Expr::from(&number)))
-            .into_iter()
-            .reduce(|first, second| first + second)
-            .expect("invariant: there are two");
-        let needed = [left(index), none(index)].into_iter().chain(["row", "first", "second"].map(|what| of_sum(what, map)));
-        let earlier = self.earlier(index, |other| other.overlaps(part)).map(written);
-        let add = Instruction::assign(written(index), row.clone(), row + sum)
-            .after(needed.chain(earlier))
-            .within(around_sums(map).into_iter().chain([number.clone()]))
+        let row = Expr::from(&Array::Table(part.table).name()).at([Expr::from(&sums.row()), at]);
+        let entries: Vec<Name> = (0..sums.width).map(|which| sums.entry(which)).collect();
+        let value = |entry: &Name| shared_number(index, part, Expr::from(entry), Expr::from(&number));
+        let pairs = entries.chunks(2).map(|pair| pair.iter().map(value).reduce(|one, other| one + other).expect("invariant: not empty"));
+        let sum = pairs.reduce(|one, other| one + other).expect("invariant: sums have entries");
+        let needed = [left(index), none(index), sums.row()].into_iter().chain(entries.iter().cloned());
+        // Arguments of the same data are added in any order, since each addition is atomic.
+        let add = Instruction::assign(format!("{}_{}", written(index), sums.width), row.clone(), row + sum)
+            .after(needed)
+            .within(sums.around().into_iter().chain([number.clone()]))
             .without_barriers("pl_*", SyncScope::Global)
             .atomic(Some(Atomicity::Update));
-        let array = Data::temporary(shared(index).as_str()).dtype(part.dtype).space(AddressSpace::Local);
-        let mut piece = walk.loops.loop_over(&zero, part.count, unroll).loop_over(&number, part.count, unroll);
-        piece.data.push(array.shape_of([Expr::from(shared_numbers(slots, part.count))]));
-        piece.then_planned(leave).then_planned(leave_nothing).then_planned(add)
+        Piece::default().loop_over(&number, part.count, part.count <= UNROLLED).then_planned(add)
     }
+}
+
+/// One number of an entry of the block, in the memory that it shares.
+fn shared_number(index: usize, part: &PartShape, entry: Expr, number: Expr) -> Expr {
+    Expr::from(&shared(index)).at([entry * distance(part.count) + number])
 }

@@ -37,12 +37,12 @@ pub enum Array {
     Starts,
     /// Elements and slots that lead to each row.
     Entries,
-    /// Where the sums of each block begin, for a map.
-    SumBounds(usize),
-    /// The row that each sum of a block is added to, for a map.
-    SumTargets(usize),
-    /// The two entries of each sum of a block, for a map.
-    SumEntries(usize),
+    /// Where the sums of each block begin, for a map and a width.
+    SumBounds(usize, usize),
+    /// The row that each sum of a block is added to, for a map and a width.
+    SumTargets(usize, usize),
+    /// The entries of each sum of a block, for a map and a width.
+    SumEntries(usize, usize),
 }
 
 /// What is known of a column where columns differ.
@@ -105,9 +105,9 @@ impl Array {
             Array::Masks => "pl_masks".into(),
             Array::Starts => "pl_starts".into(),
             Array::Entries => "pl_entries".into(),
-            Array::SumBounds(map) => format!("pl_sum_bounds{map}").into(),
-            Array::SumTargets(map) => format!("pl_sum_targets{map}").into(),
-            Array::SumEntries(map) => format!("pl_sum_entries{map}").into(),
+            Array::SumBounds(map, width) => format!("pl_sum_bounds{map}_{width}").into(),
+            Array::SumTargets(map, width) => format!("pl_sum_targets{map}_{width}").into(),
+            Array::SumEntries(map, width) => format!("pl_sum_entries{map}_{width}").into(),
         }
     }
 }

@@ -13,7 +13,8 @@ const MOST_NEIGHBOURS: usize = 256;
 
 /// The elements of a loop, such that each `size` of them that follow one another are a patch of the mesh: few targets lie at its border.
 /// Patches are grown from element to neighbour, and neighbours are elements that touch a common target. Those of a patch should be near
-/// together in the given order, since only some thousands of elements are looked at a time.
+/// together in the given order, since only some thousands of elements are looked at a time; a patch has them in that order, so that
+/// neighbouring work items read what is near together.
 ///
 /// ```
 /// use parloop_mesh::plan::{Elements, Incidence, Table, patches};
@@ -89,14 +90,17 @@ impl<'a, 'b, 'c> Growth<'a, 'b, 'c> {
             let first = border.iter().copied().min();
             border.clear();
             border.extend(first);
-            let end = self.among.len().min(order.len() + size.max(1));
+            let begin = order.len();
+            let end = self.among.len().min(begin + size.max(1));
             while order.len() < end {
                 let place = border.pop_front().map_or_else(|| self.free(), |place| place as usize);
                 self.take(place, patch, &mut border);
-                order.push(self.neighbours.incidence.elements().at(self.among.start + place) as i32);
+                order.push(place as i32);
             }
+            order[begin..].sort_unstable();
         }
-        order
+        let elements = self.neighbours.incidence.elements();
+        order.iter().map(|&place| elements.at(self.among.start + place as usize) as i32).collect()
     }
 
     /// The first element that no patch has.

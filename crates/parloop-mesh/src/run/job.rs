@@ -386,9 +386,9 @@ impl Maker<'_> {
             | Array::Masks
             | Array::Starts
             | Array::Entries
-            | Array::SumBounds(_)
-            | Array::SumTargets(_)
-            | Array::SumEntries(_) => {
+            | Array::SumBounds(..)
+            | Array::SumTargets(..)
+            | Array::SumEntries(..) => {
                 unreachable!("invariant: launches say where it is")
             }
         }

@@ -64,9 +64,11 @@ impl Maker<'_> {
         for number in making.shape.meeting_maps() {
             let elements = list.map_or_else(|| making.elements(), Elements::List);
             let sums = self.touched_by(elements, &[number], |incidence, _| Ok(BlockSums::new(incidence, BLOCK, available())?))?;
-            arrays.push((Array::SumBounds(number), self.upload(&sums.bounds)?));
-            arrays.push((Array::SumTargets(number), self.upload(&sums.targets)?));
-            arrays.push((Array::SumEntries(number), self.upload(sums.entries.as_flattened())?));
+            for (width, sums) in BlockSums::WIDTHS.into_iter().zip(&sums.sums) {
+                arrays.push((Array::SumBounds(number, width), self.upload(&sums.bounds)?));
+                arrays.push((Array::SumTargets(number, width), self.upload(&sums.targets)?));
+                arrays.push((Array::SumEntries(number, width), self.upload(&sums.entries)?));
+            }
         }
         let executable = self.executable(&form)?;
         let numbers = [(Number::Begin, 0), (Number::Count, making.iteration.count() as i64), (Number::First, 0)];

@@ -10,13 +10,16 @@ use super::{Loop, loops, shuffled};
 proptest! {
     #[test]
     fn a_block_adds_each_entry_once_to_its_target(of in loops(1), size in 1usize..40, threads in 1usize..4) {
-        let sums = BlockSums::new(&of.incidence(), size, threads).expect("one set");
+        let BlockSums { sums } = BlockSums::new(&of.incidence(), size, threads).expect("one set");
         let slots = of.slots();
         let (stride, none) = (BlockSums::stride(slots), BlockSums::none(size, slots));
         let list = of.list();
-        prop_assert_eq!(sums.bounds.len(), list.len().div_ceil(size) + 1);
-        prop_assert_eq!(sums.bounds[0], 0);
-        prop_assert_eq!(*sums.bounds.last().unwrap() as usize, sums.targets.len());
+        for (width, sums) in BlockSums::WIDTHS.into_iter().zip(&sums) {
+            prop_assert_eq!(sums.bounds.len(), list.len().div_ceil(size) + 1);
+            prop_assert_eq!(sums.bounds[0], 0);
+            prop_assert_eq!(*sums.bounds.last().unwrap() as usize, sums.targets.len());
+            prop_assert_eq!(sums.entries.len(), sums.targets.len() * width);
+        }
         for (block, elements) in list.chunks(size).enumerate() {
             let mut expected: HashMap<i32, Vec<u16>> = HashMap::new();
             for (place, &element) in elements.iter().enumerate() {
@@ -25,16 +28,24 @@ proptest! {
                 }
             }
             let mut found: HashMap<i32, Vec<u16>> = HashMap::new();
-            let of_block = sums.bounds[block] as usize..sums.bounds[block + 1] as usize;
-            prop_assert!(sums.targets[of_block.clone()].is_sorted());
-            for sum in of_block {
-                prop_assert!(usize::from(sums.entries[sum][0]) < none);
-                let entries = sums.entries[sum].iter().copied().filter(|&entry| usize::from(entry) != none);
-                found.entry(sums.targets[sum]).or_default().extend(entries);
+            let mut counts: HashMap<i32, usize> = HashMap::new();
+            for (width, sums) in BlockSums::WIDTHS.into_iter().zip(&sums) {
+                let of_block = sums.bounds[block] as usize..sums.bounds[block + 1] as usize;
+                prop_assert!(sums.targets[of_block.clone()].is_sorted());
+                for sum in of_block {
+                    let entries = &sums.entries[sum * width..(sum + 1) * width];
+                    prop_assert!(usize::from(entries[0]) < none);
+                    let entries = entries.iter().copied().filter(|&entry| usize::from(entry) != none);
+                    found.entry(sums.targets[sum]).or_default().extend(entries);
+                    *counts.entry(sums.targets[sum]).or_default() += 1;
+                }
             }
             for entries in found.values_mut().chain(expected.values_mut()) {
                 entries.sort_unstable();
             }
+            // No target has more sums than it needs: each is one atomic addition.
+            let needed = expected.iter().map(|(&target, entries)| (target, entries.len().div_ceil(BlockSums::WIDTHS[0]))).collect();
+            prop_assert_eq!(counts, needed);
             prop_assert_eq!(found, expected);
         }
     }
@@ -47,6 +58,7 @@ proptest! {
         let mut expected = of.list();
         expected.sort_unstable();
         prop_assert_eq!(sorted, expected);
+        prop_assert!(order.chunks(size).all(|patch| patch.is_sorted()));
         prop_assert_eq!(order, patches(&of.incidence(), size, 3).expect("few entries"));
     }
 }
@@ -54,13 +66,9 @@ proptest! {
 /// Targets that blocks of this many elements of a list touch, on average for each element.
 fn touched(of: &Loop, list: &[i32], size: usize) -> f64 {
     let incidence = Incidence::new(Elements::List(list), &of.tables()).expect("a grid");
-    let sums = BlockSums::new(&incidence, size, 1).expect("a grid");
-    let mut count = 0;
-    for block in sums.bounds.windows(2) {
-        let targets = &sums.targets[block[0] as usize..block[1] as usize];
-        count += targets.chunk_by(|one, other| one == other).count();
-    }
-    count as f64 / list.len() as f64
+    // No node of a grid has more than six triangles, and so more than one sum.
+    let BlockSums { sums } = BlockSums::new(&incidence, size, 1).expect("a grid");
+    sums.iter().map(|sums| sums.targets.len()).sum::<usize>() as f64 / list.len() as f64
 }
 
 #[test]
