@@ -191,6 +191,14 @@ def test_damaged_bytes_are_refused_or_change_nothing(written, tmp_path):
         assert all(outcome.is_same for outcome in outcomes)
 
 
+def test_loops_run_by_the_plan_that_is_asked_for(written, capsys):
+    assert command([str(written), "--device", "cpu:1", "--repeat", "1", "--plan", "sequential"]) == 0
+    assert command([str(written), "--device", "cpu:1", "--plan", "gather"]) == 1
+    assert "targets gather only on GPUs" in capsys.readouterr().err
+    assert command([str(written), "--device", "cpu:1", "--plan", "colours"]) == 1
+    assert 'unknown plan "colours"; did you mean "colour"?' in capsys.readouterr().err
+
+
 def test_files_that_are_not_there_or_no_archives_are_errors_of_the_command(tmp_path, capsys):
     path = tmp_path / "text.plz"
     path.write_text("hello")
@@ -214,7 +222,9 @@ def test_kernels_with_libraries_are_left_out_and_run_on_one_thread(tmp_path):
     file = tmp_path / "none.plz"
     with Writer(file) as writer:
         linked = Loop(Source(loop.source.code, loop.source.name, libraries=("-lm",)), loop.set, loop.args)
-        assert linked.plan == "sequential"
+        made = linked.made(pl.Context("cpu:2"), "owner")
+        made()
+        assert [plan.plan for plan in made.report().plans] == ["sequential"]
         run(writer, linked)
         assert writer.left_out == {"add": "its kernel is linked with libraries that are not part of a capture"}
     assert rerun(file) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Iterator
-from typing import Any, Literal, Union
+from typing import Any, Union
 
 from .._parloop import _Access as Access
 from .._parloop import _Arg as Arg
@@ -112,15 +112,12 @@ class Loop:
     region: str = "ALL"
     passes_layer: bool = False
 
-    def made(self, context: Any) -> ParLoop:
-        """The loop, checked, to run on a context."""
-        args, region, plan = [arg.made() for arg in self.args], getattr(Region, self.region), self.plan
+    def made(self, context: Any, plan: Any = None) -> ParLoop:
+        """The loop, checked, to run on a context, by a plan if one is given."""
+        args, region = [arg.made() for arg in self.args], getattr(Region, self.region)
+        if self.source.libraries:
+            plan = "sequential"
         return ParLoop(self.source.kernel, self.set, *args, plan=plan, context=context, iteration_region=region, pass_layer_arg=self.passes_layer)
-
-    @property
-    def plan(self) -> Literal["sequential"] | None:
-        """How it is run."""
-        return "sequential" if self.source.libraries else None
 
     def singles(self) -> Iterator[Single]:
         """Its arguments, and in place of those of several parts their parts."""
