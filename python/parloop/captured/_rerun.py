@@ -7,20 +7,21 @@ import dataclasses
 import os
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import mesh
-from .._parloop import Context, ParloopError, Recording
+from .._parloop import Context, ParloopError
 from ._build import Stored, build
 from ._format import read
 
 #: How far results may be from those of the file, as a part of the largest number, by the size of a number in bytes.
 _TOLERANCE = {8: 1e-12, 4: 1e-5}
 
-#: How many runs are recorded and replayed at a time on a device: what the host needs to launch them is not part of their time.
-_TOGETHER = 16
+#: How long a recording should take that is replayed on a device, in seconds, and how many runs it has at most.
+_RECORDED, _TOGETHER = 20e-3, 1000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,7 +49,7 @@ def rerun(path: str | os.PathLike[str], device: str | Context = "cpu", repeat: i
     device : str or Context
         Where loops run.
     repeat : int
-        How many times runs are measured after the one that is compared: one run on a CPU, a recording of 16 on other devices.
+        How many times runs are measured after the one that is compared: one run on a CPU, a recording of several on other devices.
     plan : str, optional
         The plan of all loops, as of :class:`parloop.mesh.ParLoop`; chosen for each loop if none is given.
     """
@@ -66,23 +67,24 @@ def _outcome(stored: Stored, context: Context, repeat: int, plan: str | None) ->
         found = data.data_ro_with_halos if isinstance(data, mesh.Dat) else data.data_ro
         apart, tolerance = _difference(found, wanted), _TOLERANCE.get(wanted.dtype.itemsize, 0.0) if wanted.dtype.kind == "f" else 0.0
         is_same, difference = is_same and apart <= tolerance, max(difference, apart)
-    measured, runs = (run, 1) if context.device.kind == "cpu" else (_recorded(run, context), _TOGETHER)
-    seconds = []
-    for _ in range(repeat):
-        context.synchronize()
-        begin = time.perf_counter()
-        measured()
-        context.synchronize()
-        seconds.append((time.perf_counter() - begin) / runs)
+    seconds = [_timed(run, context) for _ in range(repeat)]
+    if context.device.kind != "cpu":
+        # What the host needs to launch them is not part of their time.
+        together = max(1, min(_TOGETHER, int(_RECORDED / min(seconds))))
+        with context.recording() as recording:
+            for _ in range(together):
+                run()
+        recording()
+        seconds = [_timed(recording, context) / together for _ in range(repeat)]
     return Outcome(stored.loop.source.name, stored.loop.set.size, difference, is_same, min(seconds))
 
 
-def _recorded(run: mesh.ParLoop, context: Context) -> Recording:
-    with context.recording() as recording:
-        for _ in range(_TOGETHER):
-            run()
-    recording()
-    return recording
+def _timed(run: Callable[[], None], context: Context) -> float:
+    context.synchronize()
+    begin = time.perf_counter()
+    run()
+    context.synchronize()
+    return time.perf_counter() - begin
 
 
 def _difference(found: Any, wanted: Any) -> float:

@@ -92,18 +92,18 @@ impl Body<'_> {
         let of_sum = |instruction: Instruction| instruction.after([low.clone(), high.clone()]).within(sums.around());
         let [bounds, targets, entries] = [Array::SumBounds(map, width), Array::SumTargets(map, width), Array::SumEntries(map, width)];
         let begin = Expr::from(&Number::First.name()) + &group;
-        // Entries are read two at a time.
-        let two = Data::global(entries.name().as_str()).dtype(DType::U16).unknown_shape().alignment(4);
         let mut piece = Piece::default()
             .take(bounds, DType::I32, None)
             .take(targets, DType::I32, None)
-            .take_data(entries, two, [Expr::from(width), Expr::int(1)])
+            .take(entries, DType::U32, Some(width / 2))
             .then(of_block(known(low.as_str(), index, entry(bounds, begin.clone()))))
             .then(of_block(known(high.as_str(), index, entry(bounds, begin + 1))))
             .then(of_sum(known(sums.row().as_str(), index, entry(targets, place.clone()))));
-        for which in 0..width {
-            let there = Expr::from(&entries.name()).at([place.clone(), Expr::from(which)]);
-            piece = piece.then(of_sum(known(sums.entry(which).as_str(), index, there)));
+        for pair in 0..width / 2 {
+            let both = Expr::from(&entries.name()).at([place.clone(), Expr::from(pair)]);
+            for (which, entry) in [both.clone() & Expr::int(0xffff), both >> Expr::int(16)].into_iter().enumerate() {
+                piece = piece.then(of_sum(known(sums.entry(2 * pair + which).as_str(), index, entry)));
+            }
         }
         let at = affine(&[(1, &low), (BLOCK as i64, &turn), (1, &item)]);
         piece.domains.push(range(&item, Affine::constant(0), Affine::constant(BLOCK as i64)));

@@ -41,7 +41,7 @@ pub enum Array {
     SumBounds(usize, usize),
     /// The row that each sum of a block is added to, for a map and a width.
     SumTargets(usize, usize),
-    /// The entries of each sum of a block, for a map and a width.
+    /// The entries of each sum of a block, two in a number, for a map and a width.
     SumEntries(usize, usize),
 }
 

@@ -39,6 +39,13 @@ pub struct Sums {
     pub entries: Vec<u16>,
 }
 
+impl Sums {
+    /// The entries, two in a number: the first is in the lower half.
+    pub fn pairs(&self) -> Vec<u32> {
+        self.entries.as_chunks::<2>().0.iter().map(|&[first, second]| u32::from(first) | u32::from(second) << 16).collect()
+    }
+}
+
 impl BlockSums {
     /// How many entries sums have: a corner of triangles has six, and what two elements share has two.
     pub const WIDTHS: [usize; 2] = [6, 2];

@@ -67,7 +67,7 @@ impl Maker<'_> {
             for (width, sums) in BlockSums::WIDTHS.into_iter().zip(&sums.sums) {
                 arrays.push((Array::SumBounds(number, width), self.upload(&sums.bounds)?));
                 arrays.push((Array::SumTargets(number, width), self.upload(&sums.targets)?));
-                arrays.push((Array::SumEntries(number, width), self.upload(&sums.entries)?));
+                arrays.push((Array::SumEntries(number, width), self.upload(&sums.pairs())?));
             }
         }
         let executable = self.executable(&form)?;
