@@ -12,7 +12,7 @@ from conftest import missing, open_context
 from mpirun import EVERY, HEAD, LAUNCHERS, mpirun, passes
 
 
-@pytest.mark.parametrize(("launcher", "ranks"), [("openmpi", 3), ("mpich", 2)])
+@pytest.mark.parametrize(("launcher", "ranks"), [("openmpi", 3), ("mpich", 2), ("standard", 2)])
 def test_the_airfoil_has_the_same_residuals(launcher, ranks, tmp_path):
     program = """
     import importlib
@@ -27,6 +27,9 @@ def test_the_airfoil_has_the_same_residuals(launcher, ranks, tmp_path):
         flow.step()
         if done in known:
             assert example.agrees(flow.residual, known[done]), (done, flow.residual, known[done])
+    """
+    program += f"""
+    assert ("libmpi_abi" in open("/proc/self/maps").read()) == {launcher == "standard"}
     """
     passes(launcher, ranks, program, tmp_path)
 
@@ -68,7 +71,7 @@ def steps():
 """
 
 
-@pytest.mark.parametrize(("launcher", "ranks", "device"), [*((*each, "cpu:1") for each in EVERY), ("openmpi", 2, "opencl"), ("mpich", 3, "opencl")])
+@pytest.mark.parametrize(("launcher", "ranks", "device"), [*((*each, "cpu:1") for each in (*EVERY, ("standard", 3))), ("openmpi", 2, "opencl"), ("mpich", 3, "opencl")])
 def test_loops_of_every_access_give_the_numbers_of_one_process(launcher, ranks, device, tmp_path):
     open_context(device)
     serial: dict[str, np.ndarray] = {}

@@ -1,4 +1,4 @@
-//! The two binary interfaces, as one table of functions. Handles are pointers in one and integers of 32 bits in the other; here they are
+//! The binary interfaces, as one table of functions. Handles are pointers in some and integers of 32 bits in the other; here they are
 //! machine words, which both kinds of function find in the same registers and places of the stack.
 
 use std::ffi::{c_char, c_int, c_void};
@@ -11,7 +11,7 @@ use crate::error::MpiError;
 #[cfg(not(all(target_pointer_width = "64", target_endian = "little")))]
 compile_error!("handles of MPICH are passed as words of 64 bits, of which its functions read the lower half");
 
-/// A handle of either interface.
+/// A handle of any interface.
 pub type Handle = usize;
 
 /// Which binary interface a library has.
@@ -21,13 +21,15 @@ pub enum Abi {
     OpenMpi,
     /// Handles are integers of 32 bits: MPICH, Intel MPI, MVAPICH, Cray MPICH.
     Mpich,
+    /// Handles are addresses with numbers of the standard: `libmpi_abi` of libraries that have the interface of MPI 5.
+    Standard,
 }
 
 impl Abi {
     /// The bytes of a handle in memory.
     pub(crate) fn handle_size(self) -> usize {
         match self {
-            Abi::OpenMpi => 8,
+            Abi::OpenMpi | Abi::Standard => 8,
             Abi::Mpich => 4,
         }
     }
@@ -35,8 +37,16 @@ impl Abi {
     /// `MPI_STATUSES_IGNORE`.
     pub(crate) fn no_statuses(self) -> *mut c_void {
         match self {
-            Abi::OpenMpi => std::ptr::null_mut(),
+            Abi::OpenMpi | Abi::Standard => std::ptr::null_mut(),
             Abi::Mpich => std::ptr::without_provenance_mut(1),
+        }
+    }
+
+    /// `MPI_THREAD_MULTIPLE`: any thread may call at any time. Lower levels have lower numbers.
+    pub(crate) fn any_thread(self) -> c_int {
+        match self {
+            Abi::OpenMpi | Abi::Mpich => 3,
+            Abi::Standard => 4096,
         }
     }
 }
@@ -50,6 +60,7 @@ pub type DeleteAttribute = unsafe extern "C" fn(Handle, c_int, *mut c_void, *mut
 
 /// What is called before the interface is known.
 type LibraryVersion = unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int;
+type AbiVersion = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
 
 /// The functions, with their names in C, and the two handles that are known beforehand.
 macro_rules! table {
@@ -103,6 +114,10 @@ impl Table {
     /// # Errors
     /// [`MpiError::Interface`], [`MpiError::Function`].
     pub fn of(library: &Library, name: &str) -> Result<Table> {
+        // A library may have both interfaces in two files, of which one exports the names of the other.
+        if has_standard_interface(library) {
+            return Table::filled(library, name, Abi::Standard, 0x101, 0x247);
+        }
         // SAFETY: only the address of each is used, which is what Open MPI's header takes for the handle.
         let address = |symbol: &[u8]| unsafe { library.get::<*mut c_void>(symbol).ok().map(|found| found.as_raw_ptr().addr()) };
         if let (Some(world), Some(byte)) = (address(b"ompi_mpi_comm_world"), address(b"ompi_mpi_byte")) {
@@ -115,6 +130,14 @@ impl Table {
         }
         Err(MpiError::Interface { library: name.to_owned(), version: version.lines().next().unwrap_or("").to_owned() })
     }
+}
+
+/// Whether the library has the interface of MPI 5, which it says also before it is initialised.
+fn has_standard_interface(library: &Library) -> bool {
+    let (mut major, mut minor) = (-1, -1);
+    // SAFETY: the function of the standard has this signature; it writes two integers, negative ones if the interface is another.
+    let code = unsafe { library.get::<AbiVersion>(b"MPI_Abi_get_version").map(|function| function(&mut major, &mut minor)) };
+    code.is_ok_and(|code| code == 0) && major == 1
 }
 
 /// What the library says that it is, which it does also before it is initialised.

@@ -10,13 +10,15 @@ pub struct Launched {
 }
 
 /// Open MPI.
-const OPEN: &[&str] = &["libmpi.so.40", "libmpi.so.80", "libmpi.so"];
+const OPEN: &[&str] = &["libmpi.so.40", "libmpi.so.80", "libmpi.so", STANDARD];
 /// MPICH, and what shares its interface.
-const MPICH: &[&str] = &["libmpich.so.12", "libmpi.so.12", "libmpich.so", "libmpi.so"];
-const ANY: &[&str] = &["libmpi.so.40", "libmpich.so.12", "libmpi.so.12", "libmpich.so", "libmpi.so"];
+const MPICH: &[&str] = &["libmpich.so.12", "libmpi.so.12", "libmpich.so", "libmpi.so", STANDARD];
+const ANY: &[&str] = &["libmpi.so.40", "libmpich.so.12", "libmpi.so.12", "libmpich.so", "libmpi.so", STANDARD];
+/// The interface of MPI 5, of any library that has it.
+const STANDARD: &str = "libmpi_abi.so.1";
 
-/// All names under which a library may be loaded already.
-pub const NAMES: &[&str] = &["libmpi.so.40", "libmpi.so.80", "libmpi.so.12", "libmpich.so.12", "libmpich.so", "libmpi.so"];
+/// All names under which a library may be loaded already. One with the interface of MPI 5 may load the other of the same library.
+pub const NAMES: &[&str] = &[STANDARD, "libmpi.so.40", "libmpi.so.80", "libmpi.so.12", "libmpich.so.12", "libmpich.so", "libmpi.so"];
 
 /// What `variable` says about the environment.
 pub fn launched(variable: impl Fn(&str) -> Option<String>) -> Option<Launched> {

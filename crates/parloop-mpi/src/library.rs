@@ -15,9 +15,6 @@ use crate::launched::{Launched, NAMES, launched};
 /// Linux and the BSDs: only libraries that are loaded.
 const RTLD_NOLOAD: c_int = 4;
 
-/// `MPI_THREAD_MULTIPLE`: any thread may call at any time.
-const MULTIPLE: c_int = 3;
-
 /// The library of this process, initialised.
 pub struct Mpi {
     pub table: Table,
@@ -163,17 +160,17 @@ fn initialise(table: &Table) -> Result<Option<Mutex<()>>> {
     if is_finalized(table) {
         return Err(MpiError::Finalised);
     }
-    let mut provided = 0;
+    let (mut provided, any_thread) = (0, table.abi.any_thread());
     if is_initialized(table) {
         // SAFETY: the library is initialised and not finalised.
         check("MPI_Query_thread", unsafe { (table.query_thread)(&mut provided) })?;
     } else {
         // SAFETY: it is called once, under a lock; no arguments of the program are passed, which the standard allows.
-        let code = unsafe { (table.init_thread)(std::ptr::null_mut(), std::ptr::null_mut(), MULTIPLE, &mut provided) };
+        let code = unsafe { (table.init_thread)(std::ptr::null_mut(), std::ptr::null_mut(), any_thread, &mut provided) };
         check("MPI_Init_thread", code)?;
         finalise_at_exit(table.finalize, table.finalized);
     }
-    Ok((provided < MULTIPLE).then(|| Mutex::new(())))
+    Ok((provided < any_thread).then(|| Mutex::new(())))
 }
 
 fn check_world(table: &Table, launched: Launched, name: &str) -> Result<()> {
