@@ -6,6 +6,7 @@ use std::ffi::{c_char, c_int, c_void};
 use libloading::os::unix::Library;
 
 use crate::Result;
+use crate::direct::Gpu;
 use crate::error::MpiError;
 
 #[cfg(not(all(target_pointer_width = "64", target_endian = "little")))]
@@ -62,6 +63,45 @@ pub type DeleteAttribute = unsafe extern "C" fn(Handle, c_int, *mut c_void, *mut
 type LibraryVersion = unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int;
 type AbiVersion = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
 
+/// Functions by which libraries say whether they take addresses of memory of a GPU. They are no part of the standard.
+pub struct GpuQueries {
+    cuda: Option<unsafe extern "C" fn() -> c_int>,
+    hip: Option<unsafe extern "C" fn() -> c_int>,
+    /// For any kind, by MPICH's number of it.
+    any: Option<unsafe extern "C" fn(c_int, *mut c_int) -> c_int>,
+}
+
+impl GpuQueries {
+    fn of(library: &Library) -> GpuQueries {
+        // SAFETY: Open MPI, MPICH and their relatives have these functions with these parameters.
+        unsafe {
+            let simple = |name: &[u8]| library.get::<unsafe extern "C" fn() -> c_int>(name).ok().map(|found| *found);
+            GpuQueries {
+                cuda: simple(b"MPIX_Query_cuda_support"),
+                hip: simple(b"MPIX_Query_hip_support").or_else(|| simple(b"MPIX_Query_rocm_support")),
+                any: library.get::<unsafe extern "C" fn(c_int, *mut c_int) -> c_int>(b"MPIX_GPU_query_support").ok().map(|found| *found),
+            }
+        }
+    }
+
+    /// What the library says, when it is initialised.
+    pub fn takes(&self, gpu: Gpu) -> bool {
+        let (simple, number) = match gpu {
+            Gpu::Cuda => (self.cuda, 0),
+            Gpu::Hip => (self.hip, 2),
+        };
+        let mut found = 0;
+        // SAFETY: the library is initialised; there is room for one integer.
+        unsafe {
+            match (simple, self.any) {
+                (Some(query), _) => query() == 1,
+                (None, Some(query)) => query(number, &mut found) == 0 && found == 1,
+                (None, None) => false,
+            }
+        }
+    }
+}
+
 /// The functions, with their names in C, and the two handles that are known beforehand.
 macro_rules! table {
     ($($field:ident = $name:literal: fn($($arg:ty),*);)*) => {
@@ -69,13 +109,14 @@ macro_rules! table {
             pub abi: Abi,
             pub world: Handle,
             pub byte: Handle,
+            pub gpus: GpuQueries,
             $(pub $field: unsafe extern "C" fn($($arg),*) -> c_int,)*
         }
 
         impl Table {
             fn filled(library: &Library, name: &str, abi: Abi, world: Handle, byte: Handle) -> Result<Table> {
                 // SAFETY: these are functions of the MPI standard with these parameters; handles are words, as explained above.
-                Ok(Table { abi, world, byte, $($field: unsafe {
+                Ok(Table { abi, world, byte, gpus: GpuQueries::of(library), $($field: unsafe {
                     *library.get::<unsafe extern "C" fn($($arg),*) -> c_int>($name.as_bytes()).map_err(|_| {
                         MpiError::Function { library: name.to_owned(), function: $name }
                     })?

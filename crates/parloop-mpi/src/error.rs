@@ -13,7 +13,7 @@ pub enum MpiError {
     #[error("{library} has no function {function}; it is not a supported MPI library")]
     Function { library: String, function: &'static str },
     #[error(
-        "{library} has neither the Open MPI interface nor the MPICH interface (its version is {version:?}); name another library with PARLOOP_MPI=/path/to/libmpi.so"
+        "{library} has none of the interfaces of Open MPI, MPICH and MPI 5 (its version is {version:?}); name another library with PARLOOP_MPI=/path/to/libmpi.so"
     )]
     Interface { library: String, version: String },
     #[error(

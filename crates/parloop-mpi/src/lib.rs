@@ -1,5 +1,5 @@
-//! Messages between processes, by whichever MPI there is: the library is found at run time, and one binary serves Open MPI 4 and 5 and MPICH
-//! with all that share its binary interface (Intel MPI, MVAPICH, Cray MPICH). A process that was not started by `mpirun` is a world of one.
+//! Messages between processes, by whichever MPI there is: the library is found at run time, and one binary serves Open MPI 4 and 5, MPICH
+//! with all that share its binary interface (Intel MPI, MVAPICH, Cray MPICH), and those with the interface of MPI 5. A process that was not started by `mpirun` is a world of one.
 //!
 //! Only bytes are sent. Reductions are made of gathered values in the order of the ranks, so that results do not depend on timing.
 //!
@@ -13,14 +13,17 @@
 
 mod abi;
 mod comm;
+mod direct;
 mod error;
 mod exchange;
 mod launched;
 mod library;
 mod messages;
+mod requests;
 
 pub use abi::Abi;
 pub use comm::Comm;
+pub use direct::{Gpu, GpuBytes, GpuMessages};
 pub use error::MpiError;
 pub use messages::Messages;
 

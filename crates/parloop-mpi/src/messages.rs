@@ -1,15 +1,9 @@
 //! Messages to and from several processes at once: started, and finished when what they bring is needed.
 
-use std::ffi::{c_int, c_void};
-use std::ops::Range;
-
 use crate::Result;
-use crate::comm::{Comm, Group, MOST, address};
+use crate::comm::{Comm, address};
 use crate::error::MpiError;
-use crate::library::{check, is_forked};
-
-/// The tag of all messages: they go through communicators of our own.
-const TAG: c_int = 15;
+use crate::requests::{Requests, Span};
 
 /// Messages between this process and some others, one to and one from each. While they are on their way they own their bytes.
 ///
@@ -29,24 +23,7 @@ const TAG: c_int = 15;
 pub struct Messages {
     sent: Vec<(usize, Vec<u8>)>,
     received: Vec<(usize, Vec<u8>)>,
-    /// Requests of the library, as it writes them: words, of which handles of 32 bits fill the halves.
-    requests: Vec<u64>,
-    flight: Option<Flight>,
-}
-
-/// Requests that were started and not waited for.
-struct Flight {
-    group: Group,
-    count: usize,
-}
-
-impl Flight {
-    /// Where the next request is written.
-    fn next(&mut self, requests: &mut [u64]) -> *mut c_void {
-        let offset = self.count * self.group.mpi.table.abi.handle_size();
-        self.count += 1;
-        requests.as_mut_ptr().cast::<u8>().wrapping_add(offset).cast()
-    }
+    requests: Requests,
 }
 
 impl Messages {
@@ -80,7 +57,7 @@ impl Messages {
 
     /// The bytes for a process: they are appended here before the messages start. `None` if none were announced, and in flight.
     pub fn outgoing(&mut self, to: usize) -> Option<&mut Vec<u8>> {
-        if self.flight.is_some() {
+        if self.requests.are_in_flight() {
             return None;
         }
         self.sent.iter_mut().find(|(with, _)| *with == to).map(|(_, bytes)| bytes)
@@ -88,7 +65,7 @@ impl Messages {
 
     /// The bytes that came from a process, after [`wait`](Self::wait); none if none were asked for, and in flight.
     pub fn incoming(&self, from: usize) -> &[u8] {
-        if self.flight.is_some() {
+        if self.requests.are_in_flight() {
             return &[];
         }
         self.received.iter().find(|(with, _)| *with == from).map_or(&[], |(_, bytes)| bytes)
@@ -124,37 +101,12 @@ impl Messages {
             }
         }
         let Some(group) = comm.group() else { return Ok(()) };
-        let count: usize = self.sent.iter().chain(&self.received).map(|(_, bytes)| pieces(bytes.len()).len()).sum();
-        if count == 0 {
-            return Ok(());
-        }
-        group.mpi.check_alive()?;
-        self.requests.resize(count, 0);
-        let flight = self.flight.insert(Flight { group, count: 0 });
-        let requests = &mut self.requests[..];
-        let table = &group.mpi.table;
-        let _turn = group.mpi.turn();
-        for (from, bytes) in self.received.iter_mut().filter(|(from, _)| *from != rank) {
-            for piece in pieces(bytes.len()) {
-                let piece = &mut bytes[piece];
-                // SAFETY: the bytes are owned by these messages, which wait for the request before they give them away or are dropped.
-                check("MPI_Irecv", unsafe {
-                    let (to, length) = (piece.as_mut_ptr().cast(), piece.len() as c_int);
-                    (table.irecv)(to, length, table.byte, *from as c_int, TAG, group.handle, flight.next(requests))
-                })?;
-            }
-        }
-        for (to, bytes) in self.sent.iter().filter(|(to, _)| *to != rank) {
-            for piece in pieces(bytes.len()) {
-                let piece = &bytes[piece];
-                // SAFETY: as above.
-                check("MPI_Isend", unsafe {
-                    let (from, length) = (address(piece), piece.len() as c_int);
-                    (table.isend)(from, length, table.byte, *to as c_int, TAG, group.handle, flight.next(requests))
-                })?;
-            }
-        }
-        Ok(())
+        let received = self.received.iter_mut().filter(|(from, _)| *from != rank);
+        let received = received.map(|(with, bytes)| Span { with: *with, address: bytes.as_mut_ptr().cast(), length: bytes.len() });
+        let sent = self.sent.iter().filter(|(to, _)| *to != rank);
+        let sent = sent.map(|(with, bytes)| Span { with: *with, address: address(bytes).cast_mut(), length: bytes.len() });
+        // SAFETY: the bytes are owned by these messages, which wait before they give them away or are dropped; what is sent is only read.
+        unsafe { self.requests.start(group, received, sent) }
     }
 
     /// Waits for all, and gives what came: from whom, and the bytes, in the order in which they were asked for.
@@ -171,15 +123,7 @@ impl Messages {
     /// # Errors
     /// What the library says.
     pub fn wait(&mut self) -> Result<()> {
-        let Some(flight) = self.flight.take() else { return Ok(()) };
-        if is_forked() {
-            return Err(MpiError::Forked);
-        }
-        let table = &flight.group.mpi.table;
-        let _turn = flight.group.mpi.turn();
-        // SAFETY: these are requests that were started and not waited for; nobody wants their statuses.
-        let code = unsafe { (table.waitall)(flight.count as c_int, self.requests.as_mut_ptr().cast(), table.abi.no_statuses()) };
-        check("MPI_Waitall", code)
+        self.requests.wait()
     }
 }
 
@@ -198,11 +142,6 @@ fn resized(list: &mut Vec<(usize, Vec<u8>)>, lengths: impl Iterator<Item = (usiz
     list.truncate(count);
 }
 
-/// The bytes of each piece of a message, of which one can have this many; one without bytes where there are none.
-fn pieces(length: usize) -> impl ExactSizeIterator<Item = Range<usize>> {
-    (0..length.div_ceil(MOST).max(1)).map(move |piece| piece * MOST..length.min((piece + 1) * MOST))
-}
-
 impl Drop for Messages {
     fn drop(&mut self) {
         // The library may write to the bytes until then; where it cannot say when, they are not given back.
@@ -214,7 +153,7 @@ impl Drop for Messages {
 
 impl std::fmt::Debug for Messages {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let state = if self.flight.is_some() { "in flight" } else { "not started" };
+        let state = if self.requests.are_in_flight() { "in flight" } else { "not started" };
         write!(f, "<Messages: {} sent, {} received, {state}>", self.sent.len(), self.received.len())
     }
 }

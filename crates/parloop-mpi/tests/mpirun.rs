@@ -1,6 +1,6 @@
 //! What several processes do together, under every `mpirun` that is installed. The tests start this program again, as ranks.
 
-use parloop_mpi::{Abi, Comm, Messages};
+use parloop_mpi::{Abi, Comm, Gpu, GpuBytes, GpuMessages, Messages};
 use parloop_mpirun::{ABI, launchers};
 
 /// The world of a worker, whose library is that of its launcher.
@@ -87,6 +87,19 @@ fn worker_bytes() {
             assert_eq!(messages.incoming(from), vec![(10 * turn + from) as u8; bytes], "turn {turn} from {from}");
         }
     }
+    // By address, to others and to itself. Neither library was built for GPUs, but they take memory of the host.
+    assert!(!world.takes_memory_of(Gpu::Cuda) && !world.takes_memory_of(Gpu::Hip));
+    let (to, from) = ((rank + 1) % size, (rank + size - 1) % size);
+    let (mut given, mut comes) = (vec![rank as u8; 3000], vec![0; 3000]);
+    let bytes = |with: usize, memory: &mut Vec<u8>| GpuBytes { with, address: memory.as_mut_ptr() as u64, length: memory.len() };
+    let (sent, received) = ([bytes(to, &mut given)], [bytes(from, &mut comes)]);
+    // SAFETY: the memory is the host's; the messages own it.
+    let (_, comes) = unsafe { GpuMessages::start((given, comes), &sent, &received, &world) }.unwrap().finish().unwrap();
+    assert_eq!(comes, vec![from as u8; 3000]);
+    let nowhere = [GpuBytes { with: size, address: 0, length: 0 }];
+    // SAFETY: nothing is sent to a rank that does not exist.
+    let error = unsafe { GpuMessages::start((), &nowhere, &[], &world) }.err().unwrap();
+    assert_eq!(error.to_string(), format!("rank {size} does not exist; there are {size} processes"));
     world.barrier().unwrap();
     // The handle of one's own duplicate is that of a communicator like others.
     // SAFETY: it is one.

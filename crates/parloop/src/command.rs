@@ -94,7 +94,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Environment variables that look like ours and are not.
 pub fn unknown_variables() -> Vec<String> {
-    const KNOWN: [&str; 16] = [
+    const KNOWN: [&str; 17] = [
         "PARLOOP_DEVICE",
         "PARLOOP_ARRAYS_DEVICE",
         "PARLOOP_CACHE_DIR",
@@ -109,6 +109,7 @@ pub fn unknown_variables() -> Vec<String> {
         "PARLOOP_ISL",
         "PARLOOP_MPI",
         "PARLOOP_MPI_ERRORS",
+        "PARLOOP_MPI_STAGED",
         // How often `make leaks` makes each object.
         "PARLOOP_LEAKS",
         // How many random kernels a test tries.

@@ -6,6 +6,7 @@ use parloop_mpi::{Comm, Messages};
 use smallvec::{SmallVec, smallvec};
 
 use super::combine::combine;
+use super::direct::{Direct, is_taken};
 use super::letters;
 use super::staged::{Selected, Side, Staged, Table};
 use crate::Result;
@@ -22,9 +23,16 @@ pub type Tables<'a> = SmallVec<[Table<'a>; 4]>;
 /// Messages in flight. Their holder has write locks on the tables.
 pub struct Exchange<'a> {
     tables: Tables<'a>,
-    messages: Messages,
     direction: Direction,
-    location: Location<'a>,
+    flight: Flight<'a>,
+}
+
+/// Messages, by where MPI finds them.
+enum Flight<'a> {
+    /// In memory of the host; rows are taken from tables and put back where these are.
+    Host(Messages, Location<'a>),
+    /// In memory of a GPU.
+    Gpu(Direct, &'a Context),
 }
 
 /// Where rows are taken from tables and put back.
@@ -92,61 +100,82 @@ impl<'a> Exchange<'a> {
 
     fn begin(tables: Tables<'a>, comm: &Comm, direction: Direction, location: Location<'a>) -> Result<Exchange<'a>> {
         let (sent, received) = (direction.sent(comm.rank()), direction.received());
-        let mut letters: SmallVec<[(usize, usize, usize); 8]> = SmallVec::new();
-        for Table { halo, storage } in &tables {
-            for neighbour in halo.neighbours() {
-                let known = letters.binary_search_by_key(&neighbour.rank, |letter| letter.0);
-                let known = known.unwrap_or_else(|index| {
-                    letters.insert(index, (neighbour.rank, 0, 0));
-                    index
-                });
-                letters[known].1 += sent.map_or(0, |sent| sent.rows(neighbour).len()) * storage.row_bytes();
-                letters[known].2 += received.rows(neighbour).len() * storage.row_bytes();
+        let flight = match location {
+            Location::Device(context) if !tables.is_empty() && is_taken(comm, context)? => {
+                Flight::Gpu(Direct::start(&tables, sent, received, comm, context)?, context)
             }
-        }
-        let mut messages = tables.first().map(|first| letters::take(first.halo)).unwrap_or_default();
-        messages.lay_out(&letters)?;
-        if let Some(sent) = sent {
-            pack(&tables, sent, location, &mut messages)?;
-        }
-        messages.start(comm)?;
-        Ok(Exchange { tables, messages, direction, location })
+            _ => Flight::Host(through_host(&tables, sent, received, comm, location)?, location),
+        };
+        Ok(Exchange { tables, direction, flight })
     }
 
     /// Waits for the messages, and puts what they bring where it belongs.
     ///
     /// # Errors
     /// As [`start`](Self::start).
-    pub fn finish(mut self) -> Result<()> {
-        self.messages.wait()?;
-        let (received, mut arrived) = (self.direction.received(), Arrived { messages: &self.messages, taken: SmallVec::new() });
-        match self.location {
-            Location::Host => {
-                for Table { halo, storage } in &self.tables {
-                    let rows = halo.neighbours().iter().map(|neighbour| (neighbour.rank, received.rows(neighbour)));
-                    for (rank, rows) in rows.filter(|(_, rows)| !rows.is_empty()) {
-                        storage.unpack(rows, arrived.next(rank, rows.len() * storage.row_bytes()))?;
-                    }
-                }
-            }
-            Location::Device(context) => Staged::scatter(&self.tables, received, context, |number, mut bytes| {
-                let Table { halo, storage } = self.tables[number];
-                for neighbour in halo.neighbours() {
-                    let length = received.rows(neighbour).len() * storage.row_bytes();
-                    let (here, behind) = bytes.split_at_mut(length);
-                    here.copy_from_slice(arrived.next(neighbour.rank, length));
-                    bytes = behind;
-                }
-            })?,
+    pub fn finish(self) -> Result<()> {
+        let received = self.direction.received();
+        match self.flight {
+            Flight::Host(messages, location) => put(&self.tables, received, messages, location)?,
+            Flight::Gpu(direct, context) => direct.finish(&self.tables, received, context)?,
         }
         for Table { storage, .. } in &self.tables {
             storage.set_ghosts_fresh(self.direction == Direction::ToGhosts);
         }
-        if let Some(first) = self.tables.first() {
-            letters::keep(first.halo, self.messages);
-        }
         Ok(())
     }
+}
+
+/// Starts messages in memory of the host.
+fn through_host(tables: &[Table<'_>], sent: Option<Selected>, received: Selected, comm: &Comm, location: Location<'_>) -> Result<Messages> {
+    let mut letters: SmallVec<[(usize, usize, usize); 8]> = SmallVec::new();
+    for Table { halo, storage } in tables {
+        for neighbour in halo.neighbours() {
+            let known = letters.binary_search_by_key(&neighbour.rank, |letter| letter.0);
+            let known = known.unwrap_or_else(|index| {
+                letters.insert(index, (neighbour.rank, 0, 0));
+                index
+            });
+            letters[known].1 += sent.map_or(0, |sent| sent.rows(neighbour).len()) * storage.row_bytes();
+            letters[known].2 += received.rows(neighbour).len() * storage.row_bytes();
+        }
+    }
+    let mut messages = tables.first().map(|first| letters::take(first.halo)).unwrap_or_default();
+    messages.lay_out(&letters)?;
+    if let Some(sent) = sent {
+        pack(tables, sent, location, &mut messages)?;
+    }
+    messages.start(comm)?;
+    Ok(messages)
+}
+
+/// Waits for messages in memory of the host, and puts what they bring into its rows.
+fn put(tables: &[Table<'_>], received: Selected, mut messages: Messages, location: Location<'_>) -> Result<()> {
+    messages.wait()?;
+    let mut arrived = Arrived { messages: &messages, taken: SmallVec::new() };
+    match location {
+        Location::Host => {
+            for Table { halo, storage } in tables {
+                let rows = halo.neighbours().iter().map(|neighbour| (neighbour.rank, received.rows(neighbour)));
+                for (rank, rows) in rows.filter(|(_, rows)| !rows.is_empty()) {
+                    storage.unpack(rows, arrived.next(rank, rows.len() * storage.row_bytes()))?;
+                }
+            }
+        }
+        Location::Device(context) => Staged::scatter(tables, received, context, |number, mut bytes| {
+            let Table { halo, storage } = tables[number];
+            for neighbour in halo.neighbours() {
+                let length = received.rows(neighbour).len() * storage.row_bytes();
+                let (here, behind) = bytes.split_at_mut(length);
+                here.copy_from_slice(arrived.next(neighbour.rank, length));
+                bytes = behind;
+            }
+        })?,
+    }
+    if let Some(first) = tables.first() {
+        letters::keep(first.halo, messages);
+    }
+    Ok(())
 }
 
 /// What messages brought, taken piece by piece.

@@ -1,5 +1,5 @@
-//! Rows of tables on a GPU, for messages: they are gathered side by side there, and only these are copied to the host. What arrives is copied
-//! back and put into its rows. The tables stay where they are.
+//! Rows of tables on a GPU, for messages: they are gathered side by side there, and only these are copied to the host, unless MPI takes them from
+//! there. What arrives is copied back and put into its rows. The tables stay where they are.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -67,12 +67,17 @@ impl Selected {
     }
 }
 
-/// Rows of several tables, table by table and in each neighbour by neighbour: memory of the device and of the host.
-pub struct Staged {
-    device: Memory,
-    host: PinnedMemory,
+/// Rows of several tables, table by table and in each neighbour by neighbour, in memory of the device.
+pub struct Rows {
+    pub device: Memory,
     /// The bytes of each table.
-    places: Vec<Range<usize>>,
+    pub places: Vec<Range<usize>>,
+}
+
+/// The same with memory of the host.
+pub struct Staged {
+    rows: Rows,
+    host: PinnedMemory,
 }
 
 /// What the rows of a table begin at a multiple of: no word is larger.
@@ -81,9 +86,12 @@ const ALIGNED: usize = 16;
 /// More of them than this are not kept between exchanges.
 const MOST_IDLE: usize = 8;
 
-impl Staged {
+impl Rows {
     /// Memory for these rows.
-    fn new(tables: &[Table<'_>], which: Selected, context: &Context) -> Result<Staged> {
+    ///
+    /// # Errors
+    /// When memory cannot be allocated.
+    pub fn new(tables: &[Table<'_>], which: Selected, context: &Context) -> Result<Rows> {
         let mut total = 0usize;
         let mut places = Vec::with_capacity(tables.len());
         for Table { halo, storage } in tables {
@@ -92,56 +100,19 @@ impl Staged {
             total = (total + bytes).next_multiple_of(ALIGNED);
         }
         let idle = match tables.first() {
-            Some(first) => Lists::of(first.halo, context)?.take_idle(total),
+            Some(first) => take(&Lists::of(first.halo, context)?.devices, |device| device.len() == total),
             None => None,
         };
-        let (device, host) = match idle {
-            Some(idle) => idle,
-            None => {
-                let device = context.device();
-                (device.allocate(total).map_err(KernelError::from)?, device.allocate_pinned(total).map_err(KernelError::from)?)
-            }
-        };
-        Ok(Staged { device, host, places })
+        let device = idle.map_or_else(|| context.device().allocate(total), Ok).map_err(KernelError::from)?;
+        Ok(Rows { device, places })
     }
 
-    /// Gathers rows, and begins to copy them to the host. The caller holds the locks of the tables.
+    /// Gathers rows of the tables, or puts them back. The caller holds the locks of the tables.
     ///
     /// # Errors
     /// When memory cannot be allocated, or the device fails.
-    pub fn gather(tables: &[Table<'_>], which: Selected, context: &Context) -> Result<Staged> {
-        let mut staged = Staged::new(tables, which, context)?;
-        for (table, place) in tables.iter().zip(&staged.places) {
-            staged.move_rows(RowMove::Gather, table, which, place, context)?;
-        }
-        context.stream().read_pinned(&staged.device, 0, &mut staged.host).map_err(KernelError::from)?;
-        Ok(staged)
-    }
-
-    /// The bytes of each table, when they are on the host.
-    ///
-    /// # Errors
-    /// When the device fails.
-    pub fn bytes(&self) -> Result<Vec<&[u8]>> {
-        let bytes = self.host.as_slice().map_err(KernelError::from)?;
-        Ok(self.places.iter().map(|place| &bytes[place.clone()]).collect())
-    }
-
-    /// Puts what `fill` writes, table by table, into the rows. The caller holds the write locks of the tables.
-    ///
-    /// # Errors
-    /// As [`gather`](Self::gather).
-    pub fn scatter(tables: &[Table<'_>], which: Selected, context: &Context, mut fill: impl FnMut(usize, &mut [u8])) -> Result<()> {
-        let mut staged = Staged::new(tables, which, context)?;
-        let bytes = staged.host.as_mut_slice().map_err(KernelError::from)?;
-        for (number, place) in staged.places.iter().enumerate() {
-            fill(number, &mut bytes[place.clone()]);
-        }
-        context.stream().write_pinned(&staged.device, 0, &staged.host).map_err(KernelError::from)?;
-        for (table, place) in tables.iter().zip(&staged.places) {
-            staged.move_rows(RowMove::Scatter, table, which, place, context)?;
-        }
-        staged.keep(tables, context)
+    pub fn move_all(&self, what: RowMove, tables: &[Table<'_>], which: Selected, context: &Context) -> Result<()> {
+        tables.iter().zip(&self.places).try_for_each(|(table, place)| self.move_rows(what, table, which, place, context))
     }
 
     /// Keeps the memory for the next exchange. Copies that are under way are waited for when it is used.
@@ -150,7 +121,7 @@ impl Staged {
     /// When memory cannot be allocated.
     pub fn keep(self, tables: &[Table<'_>], context: &Context) -> Result<()> {
         if let Some(first) = tables.first() {
-            Lists::of(first.halo, context)?.keep(self.device, self.host);
+            keep(&Lists::of(first.halo, context)?.devices, self.device);
         }
         Ok(())
     }
@@ -176,12 +147,74 @@ impl Staged {
     }
 }
 
+impl Staged {
+    /// Memory for these rows.
+    fn new(tables: &[Table<'_>], which: Selected, context: &Context) -> Result<Staged> {
+        let rows = Rows::new(tables, which, context)?;
+        let total = rows.device.len();
+        let idle = match tables.first() {
+            Some(first) => take(&Lists::of(first.halo, context)?.hosts, |host| host.len() == total),
+            None => None,
+        };
+        let host = idle.map_or_else(|| context.device().allocate_pinned(total), Ok).map_err(KernelError::from)?;
+        Ok(Staged { rows, host })
+    }
+
+    /// Gathers rows, and begins to copy them to the host. The caller holds the locks of the tables.
+    ///
+    /// # Errors
+    /// When memory cannot be allocated, or the device fails.
+    pub fn gather(tables: &[Table<'_>], which: Selected, context: &Context) -> Result<Staged> {
+        let mut staged = Staged::new(tables, which, context)?;
+        staged.rows.move_all(RowMove::Gather, tables, which, context)?;
+        context.stream().read_pinned(&staged.rows.device, 0, &mut staged.host).map_err(KernelError::from)?;
+        Ok(staged)
+    }
+
+    /// The bytes of each table, when they are on the host.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn bytes(&self) -> Result<Vec<&[u8]>> {
+        let bytes = self.host.as_slice().map_err(KernelError::from)?;
+        Ok(self.rows.places.iter().map(|place| &bytes[place.clone()]).collect())
+    }
+
+    /// Puts what `fill` writes, table by table, into the rows. The caller holds the write locks of the tables.
+    ///
+    /// # Errors
+    /// As [`gather`](Self::gather).
+    pub fn scatter(tables: &[Table<'_>], which: Selected, context: &Context, mut fill: impl FnMut(usize, &mut [u8])) -> Result<()> {
+        let mut staged = Staged::new(tables, which, context)?;
+        let bytes = staged.host.as_mut_slice().map_err(KernelError::from)?;
+        for (number, place) in staged.rows.places.iter().enumerate() {
+            fill(number, &mut bytes[place.clone()]);
+        }
+        context.stream().write_pinned(&staged.rows.device, 0, &staged.host).map_err(KernelError::from)?;
+        staged.rows.move_all(RowMove::Scatter, tables, which, context)?;
+        staged.keep(tables, context)
+    }
+
+    /// Keeps the memory for the next exchange. Copies that are under way are waited for when it is used.
+    ///
+    /// # Errors
+    /// When memory cannot be allocated.
+    pub fn keep(self, tables: &[Table<'_>], context: &Context) -> Result<()> {
+        if let Some(first) = tables.first() {
+            keep(&Lists::of(first.halo, context)?.hosts, self.host);
+        }
+        self.rows.keep(tables, context)
+    }
+}
+
 /// The lists of a halo in the memory of a device, and what moves rows by them.
 struct Lists {
     exports: Memory,
     imports: Memory,
     movers: Lock<HashMap<Key, Arc<Mover>>>,
-    idle: Lock<Vec<(Memory, PinnedMemory)>>,
+    /// Memory that no exchange uses.
+    devices: Lock<Vec<Memory>>,
+    hosts: Lock<Vec<PinnedMemory>>,
 }
 
 /// What tells movers of one halo on one device apart.
@@ -225,7 +258,7 @@ impl Lists {
             Ok(memory)
         };
         let (exports, imports) = (upload(Side::Exports)?, upload(Side::Imports)?);
-        let made = Arc::new(Lists { exports, imports, movers: Lock::default(), idle: Lock::default() });
+        let made = Arc::new(Lists { exports, imports, movers: Lock::default(), devices: Lock::default(), hosts: Lock::default() });
         Ok(known(|known| known.entry(halo.id()).or_default().entry(key).or_insert(made).clone()))
     }
 
@@ -256,20 +289,20 @@ impl Lists {
         let arrays = arrays.try_into().expect("invariant: two tables and a list are taken");
         Ok(self.movers.lock_or(HashMap::new).entry(key).or_insert(Arc::new(Mover { repeat, arrays })).clone())
     }
+}
 
-    /// Memory of this many bytes that no exchange uses.
-    fn take_idle(&self, bytes: usize) -> Option<(Memory, PinnedMemory)> {
-        let mut idle = self.idle.lock_or(Vec::new);
-        let place = idle.iter().position(|(device, _)| device.len() == bytes)?;
-        Some(idle.remove(place))
-    }
+/// One of those that are kept.
+fn take<T>(kept: &Lock<Vec<T>>, fits: impl Fn(&T) -> bool) -> Option<T> {
+    let mut kept = kept.lock_or(Vec::new);
+    let place = kept.iter().position(fits)?;
+    Some(kept.remove(place))
+}
 
-    fn keep(&self, device: Memory, host: PinnedMemory) {
-        let mut idle = self.idle.lock_or(Vec::new);
-        // The one that was used longest ago goes, outside of the lock: it may wait for a copy.
-        let oldest = (idle.len() >= MOST_IDLE).then(|| idle.remove(0));
-        idle.push((device, host));
-        drop(idle);
-        drop(oldest);
-    }
+fn keep<T>(kept: &Lock<Vec<T>>, one: T) {
+    let mut kept = kept.lock_or(Vec::new);
+    // The one that was used longest ago goes, outside of the lock: it may wait for a copy.
+    let oldest = (kept.len() >= MOST_IDLE).then(|| kept.remove(0));
+    kept.push(one);
+    drop(kept);
+    drop(oldest);
 }

@@ -1,0 +1,169 @@
+//! Rows of tables in messages that MPI reads and writes in the memory of a GPU itself: nothing goes through the host.
+
+use std::collections::HashMap;
+
+use parloop_device::forked::Lock;
+use parloop_device::{DeviceId, DeviceKind, Memory};
+use parloop_kernel::{Context, KernelError};
+use parloop_mpi::{Comm, Gpu, GpuBytes, GpuMessages};
+
+use super::staged::{Rows, Selected, Table};
+use crate::Result;
+use crate::lower::RowMove;
+
+/// Messages in flight. Their holder has write locks on the tables.
+pub struct Direct {
+    messages: GpuMessages<Box<Both>>,
+}
+
+/// What is sent and what comes.
+struct Both {
+    sent: Option<Letters>,
+    received: Letters,
+}
+
+impl Direct {
+    /// Gathers rows and sends them.
+    ///
+    /// # Errors
+    /// When memory cannot be allocated, or the device fails; what MPI says.
+    pub fn start(tables: &[Table<'_>], sent: Option<Selected>, received: Selected, comm: &Comm, context: &Context) -> Result<Direct> {
+        let sent = sent.map(|which| Letters::new(tables, which, context).map(|letters| (which, letters))).transpose()?;
+        if let Some((which, letters)) = &sent {
+            letters.rows.move_all(RowMove::Gather, tables, *which, context)?;
+            letters.order(context)?;
+        }
+        let (sent, received) = (sent.map(|(_, letters)| letters), Letters::new(tables, received, context)?);
+        // What is sent is there, and memory that was used before is free.
+        context.stream().synchronize().map_err(KernelError::from)?;
+        let bytes = (sent.as_ref().map_or_else(Vec::new, Letters::bytes), received.bytes());
+        // SAFETY: MPI takes such addresses, as a message to this process itself has shown; the bytes lie in memory that these messages own, which no
+        // kernel uses that is not done.
+        let messages = unsafe { GpuMessages::start(Box::new(Both { sent, received }), &bytes.0, &bytes.1, comm) }?;
+        Ok(Direct { messages })
+    }
+
+    /// Waits for what comes, and puts it into its rows.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn finish(self, tables: &[Table<'_>], received: Selected, context: &Context) -> Result<()> {
+        let both = *self.messages.finish()?;
+        both.received.put_back(context)?;
+        both.received.rows.move_all(RowMove::Scatter, tables, received, context)?;
+        both.sent.map_or(Ok(()), |letters| letters.rows.keep(tables, context))?;
+        both.received.rows.keep(tables, context)
+    }
+}
+
+/// Rows of several tables, and the same bytes as messages have them: neighbour by neighbour, and for each table by table.
+struct Letters {
+    rows: Rows,
+    /// The messages, where they are not the rows of a single table.
+    ordered: Option<Memory>,
+    parts: Vec<LetterPart>,
+}
+
+/// The rows of a table for a neighbour.
+struct LetterPart {
+    rank: usize,
+    /// Where it begins among the rows, and among the messages.
+    place: usize,
+    ordered: usize,
+    length: usize,
+}
+
+impl Letters {
+    fn new(tables: &[Table<'_>], which: Selected, context: &Context) -> Result<Letters> {
+        let rows = Rows::new(tables, which, context)?;
+        let mut parts = Vec::new();
+        for (Table { halo, storage }, place) in tables.iter().zip(&rows.places) {
+            let mut place = place.start;
+            for neighbour in halo.neighbours() {
+                let length = which.rows(neighbour).len() * storage.row_bytes();
+                parts.push(LetterPart { rank: neighbour.rank, place, ordered: 0, length });
+                place += length;
+            }
+        }
+        parts.retain(|part| part.length > 0);
+        // Tables of one neighbour stay in order.
+        parts.sort_by_key(|part| part.rank);
+        let mut total = 0;
+        for part in &mut parts {
+            part.ordered = total;
+            total += part.length;
+        }
+        let is_ordered = parts.iter().all(|part| part.place == part.ordered);
+        let ordered = (!is_ordered).then(|| context.device().allocate(total)).transpose().map_err(KernelError::from)?;
+        Ok(Letters { rows, ordered, parts })
+    }
+
+    /// Copies the rows to where messages have them.
+    fn order(&self, context: &Context) -> Result<()> {
+        self.each_part(|part, ordered, rows| context.stream().copy(ordered, part.ordered, rows, part.place, part.length))
+    }
+
+    /// Copies messages to where the rows are.
+    fn put_back(&self, context: &Context) -> Result<()> {
+        self.each_part(|part, ordered, rows| context.stream().copy(rows, part.place, ordered, part.ordered, part.length))
+    }
+
+    fn each_part(&self, copy: impl Fn(&LetterPart, &Memory, &Memory) -> parloop_device::Result<()>) -> Result<()> {
+        let Some(ordered) = &self.ordered else { return Ok(()) };
+        Ok(self.parts.iter().try_for_each(|part| copy(part, ordered, &self.rows.device)).map_err(KernelError::from)?)
+    }
+
+    /// The messages: one for each neighbour.
+    fn bytes(&self) -> Vec<GpuBytes> {
+        let begin = self.ordered.as_ref().unwrap_or(&self.rows.device).handle();
+        let of_rank = |parts: &[LetterPart]| GpuBytes {
+            with: parts[0].rank,
+            address: begin + parts[0].ordered as u64,
+            length: parts.iter().map(|part| part.length).sum(),
+        };
+        self.parts.chunk_by(|one, other| one.rank == other.rank).map(of_rank).collect()
+    }
+}
+
+/// Whether MPI takes memory of that device from kernels of that context. What it says is tried once, by a message of this process to itself.
+///
+/// # Errors
+/// When the device fails.
+pub fn is_taken(comm: &Comm, context: &Context) -> Result<bool> {
+    static TRIED: Lock<Option<HashMap<DeviceId, bool>>> = Lock::new(None);
+    let gpu = match context.device().kind() {
+        DeviceKind::Cuda => Gpu::Cuda,
+        DeviceKind::Hip => Gpu::Hip,
+        DeviceKind::Cpu | DeviceKind::OpenCl => return Ok(false),
+    };
+    if !comm.takes_memory_of(gpu) {
+        return Ok(false);
+    }
+    let device = context.device().id();
+    if let Some(&known) = TRIED.lock_or(|| None).get_or_insert_default().get(&device) {
+        return Ok(known);
+    }
+    let found = arrives(comm, context)?;
+    TRIED.lock_or(|| None).get_or_insert_default().insert(device, found);
+    Ok(found)
+}
+
+/// Whether a message of this process to itself arrives.
+fn arrives(comm: &Comm, context: &Context) -> Result<bool> {
+    const LENGTH: usize = 1 << 12;
+    let text: Vec<u8> = (0..LENGTH).map(|byte| (byte * 7 + 1) as u8).collect();
+    let [from, to] = [&text[..], &[0; LENGTH]].map(|bytes| -> Result<Memory> {
+        let memory = context.device().allocate(LENGTH).map_err(KernelError::from)?;
+        context.stream().write_at_once(&memory, 0, bytes).map_err(KernelError::from)?;
+        Ok(memory)
+    });
+    let (from, to) = (from?, to?);
+    context.stream().synchronize().map_err(KernelError::from)?;
+    let bytes = [&from, &to].map(|memory| GpuBytes { with: comm.rank(), address: memory.handle(), length: LENGTH });
+    // SAFETY: MPI says that it takes such addresses; the bytes lie in memory that the messages own, and no kernel uses it.
+    let messages = unsafe { GpuMessages::start((from, to), &bytes[..1], &bytes[1..], comm) };
+    let Ok((_, to)) = messages.and_then(GpuMessages::finish) else { return Ok(false) };
+    let mut found = vec![0; LENGTH];
+    context.stream().read(&to, 0, &mut found).map_err(KernelError::from)?;
+    Ok(found == text)
+}
