@@ -23,6 +23,10 @@ pub(crate) trait RawDevice: Send + Sync {
     fn memory_info(&self) -> Result<MemoryInfo>;
     /// `bytes` is not zero. The content is undefined.
     fn allocate(&self, bytes: usize) -> Result<Arc<dyn RawMemory>>;
+    /// The same, where drivers let other processes use it, if they do.
+    fn allocate_for_processes(&self, bytes: usize) -> Result<Arc<dyn RawMemory>> {
+        self.allocate(bytes)
+    }
     /// Memory of zeros, ready for use on every stream; `bytes` is not zero. `None` where the device has no cheaper way than to fill it.
     fn allocate_zeroed(&self, _bytes: usize) -> Result<Option<Arc<dyn RawMemory>>> {
         Ok(None)

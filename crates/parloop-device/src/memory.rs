@@ -141,6 +141,17 @@ impl Device {
         Memory::allocate(self, bytes)
     }
 
+    /// Memory as of [`allocate`](Self::allocate) that drivers let other processes use, if they do: that of a pool they do not. It takes longer to
+    /// allocate.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfMemory`].
+    pub fn allocate_for_processes(&self, bytes: usize) -> Result<Memory> {
+        check_limit(self, bytes)?;
+        let raw = if bytes == 0 { None } else { Some(self.raw.allocate_for_processes(bytes)?) };
+        Ok(Memory::around(self, raw, bytes))
+    }
+
     /// Uses memory that another library owns, without a copy: an address on cpu, cuda and hip, a `cl_mem` on OpenCL.
     ///
     /// # Errors

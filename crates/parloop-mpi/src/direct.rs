@@ -6,6 +6,7 @@ use std::mem;
 use crate::Result;
 use crate::comm::Comm;
 use crate::error::MpiError;
+use crate::library::finalise_before_drivers;
 use crate::requests::{Requests, Span};
 
 /// A kind of GPU.
@@ -64,6 +65,7 @@ impl<M> GpuMessages<M> {
         }
         let mut messages = GpuMessages { memory: Some(memory), requests: Requests::default() };
         if let Some(group) = comm.group() {
+            finalise_before_drivers();
             let [received, sent] = [received, sent].map(|bytes| bytes.iter().map(|bytes| bytes.span()));
             // SAFETY: as the caller promises. The messages own the memory until they have waited, also where an error drops them.
             unsafe { messages.requests.start(group, received, sent) }?;

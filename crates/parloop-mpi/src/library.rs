@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError};
 
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LAZY, RTLD_NOW};
 
@@ -199,13 +199,26 @@ static LAST: OnceLock<(Finalize, Finalized, u32)> = OnceLock::new();
 
 /// MPI is finalised by the code that initialised it.
 fn finalise_at_exit(finalize: Finalize, finalized: Finalized) {
+    if LAST.set((finalize, finalized, std::process::id())).is_ok() {
+        at_exit();
+    }
+}
+
+/// Finalises before all that was prepared for the end of this process so far, if it is ours to finalise: a library that knows memory of a GPU needs
+/// the driver to let it go.
+pub fn finalise_before_drivers() {
+    static ONCE: Once = Once::new();
+    if LAST.get().is_some() {
+        ONCE.call_once(at_exit);
+    }
+}
+
+fn at_exit() {
     unsafe extern "C" {
         fn atexit(callback: extern "C" fn()) -> c_int;
     }
-    if LAST.set((finalize, finalized, std::process::id())).is_ok() {
-        // SAFETY: the function is of the C library, and the callback lives as long as this code does.
-        unsafe { atexit(finalise) };
-    }
+    // SAFETY: the function is of the C library, and the callback lives as long as this code does.
+    unsafe { atexit(finalise) };
 }
 
 extern "C" fn finalise() {

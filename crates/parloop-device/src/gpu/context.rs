@@ -10,6 +10,15 @@ use crate::gpu::calls::{Call, Failure, code};
 use crate::gpu::driver::{Driver, LEGACY_STREAM, PoolCalls, PoolProperties};
 use crate::identity::MemoryInfo;
 
+/// Where memory is allocated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// In the pool of the context, if there is one.
+    Pool,
+    /// By the driver, which lets other processes use it.
+    Driver,
+}
+
 /// A device in use. Devices stay open until the process ends, so the context is never given back.
 pub(crate) struct Context<D: Driver> {
     pub(crate) driver: &'static D,
@@ -100,19 +109,19 @@ impl<D: Driver> Context<D> {
     }
 
     /// Device memory of `bytes` bytes, ready for work on the legacy stream and on all blocking streams.
-    pub(crate) fn allocate(&self, bytes: usize) -> Result<u64> {
+    pub(crate) fn allocate(&self, bytes: usize, from: Source) -> Result<u64> {
         self.enter()?;
-        match self.try_allocate(bytes) {
-            Err(Failure { code: code::OUT_OF_MEMORY, .. }) => self.allocate_after_trimming(bytes),
+        match self.try_allocate(bytes, from) {
+            Err(Failure { code: code::OUT_OF_MEMORY, .. }) => self.allocate_after_trimming(bytes, from),
             result => result.map_err(|failure| self.error(failure)),
         }
     }
 
     /// Memory that was freed may still wait for work, or lie in the pool in pieces: after that, another try.
     #[cold]
-    fn allocate_after_trimming(&self, bytes: usize) -> Result<u64> {
+    fn allocate_after_trimming(&self, bytes: usize, from: Source) -> Result<u64> {
         self.trim()?;
-        match self.try_allocate(bytes) {
+        match self.try_allocate(bytes, from) {
             Err(Failure { code: code::OUT_OF_MEMORY, .. }) => Err(self.out_of_memory(bytes)),
             result => result.map_err(|failure| self.error(failure)),
         }
@@ -138,9 +147,9 @@ impl<D: Driver> Context<D> {
         DeviceError::OutOfMemory { device: self.name.clone(), asked: bytes as u64, free }
     }
 
-    fn try_allocate(&self, bytes: usize) -> Result<u64, Failure> {
+    fn try_allocate(&self, bytes: usize, from: Source) -> Result<u64, Failure> {
         let mut address = 0;
-        if let Some((pools, pool)) = self.pool() {
+        if let Some((pools, pool)) = self.pool_for(from) {
             // SAFETY: the pool is alive, the legacy stream is always there, and `address` is valid for writing one address.
             pools.allocate.check(unsafe { (pools.allocate.function)(&mut address, bytes, pool, LEGACY_STREAM) })?;
         } else {
@@ -154,16 +163,23 @@ impl<D: Driver> Context<D> {
     /// Gives memory back, after the work queued so far on the legacy stream and on all blocking streams.
     ///
     /// # Safety
-    /// `address` came from [`allocate`](Self::allocate), was not freed, and is not used by work queued later.
-    pub(crate) unsafe fn free(&self, address: u64) -> Result<()> {
+    /// `address` came from [`allocate`](Self::allocate) from there, was not freed, and is not used by work queued later.
+    pub(crate) unsafe fn free(&self, address: u64, from: Source) -> Result<()> {
         self.enter()?;
-        if let Some((pools, _)) = self.pool() {
+        if let Some((pools, _)) = self.pool_for(from) {
             // SAFETY: the caller guarantees it; it came from the pool.
             self.check(&pools.free, unsafe { (pools.free.function)(address, LEGACY_STREAM) })
         } else {
             let call = &self.driver.calls().free;
             // SAFETY: the caller guarantees it; without a pool it came from the plain allocation.
             self.check(call, unsafe { (call.function)(address) })
+        }
+    }
+
+    fn pool_for(&self, from: Source) -> Option<(&'static PoolCalls, u64)> {
+        match from {
+            Source::Pool => self.pool(),
+            Source::Driver => None,
         }
     }
 

@@ -8,7 +8,7 @@ use crate::binary::ModuleBinary;
 use crate::error::{CompileError, DeviceError, Result};
 use crate::forked::Lock;
 use crate::gpu::calls::{Failure, code};
-use crate::gpu::context::Context;
+use crate::gpu::context::{Context, Source};
 use crate::gpu::driver::Driver;
 use crate::gpu::event::GpuEvent;
 use crate::gpu::fft::GpuFft;
@@ -175,7 +175,11 @@ impl<D: Driver> RawDevice for GpuDevice<D> {
     }
 
     fn allocate(&self, bytes: usize) -> Result<Arc<dyn RawMemory>> {
-        Ok(Arc::new(GpuMemory::allocate(self.context()?, bytes)?))
+        Ok(Arc::new(GpuMemory::allocate(self.context()?, bytes, Source::Pool)?))
+    }
+
+    fn allocate_for_processes(&self, bytes: usize) -> Result<Arc<dyn RawMemory>> {
+        Ok(Arc::new(GpuMemory::allocate(self.context()?, bytes, Source::Driver)?))
     }
 
     fn allocate_growable(&self, bytes: usize) -> Result<Arc<Growable>> {

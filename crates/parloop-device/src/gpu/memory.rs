@@ -8,30 +8,31 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::backend::{RawMemory, RawPinned};
 use crate::error::Result;
 use crate::gpu::calls::code;
-use crate::gpu::context::Context;
+use crate::gpu::context::{Context, Source};
 use crate::gpu::driver::Driver;
 
 /// An allocation.
 pub(crate) struct GpuMemory<D: Driver> {
     context: Arc<Context<D>>,
     address: u64,
-    owned: bool,
+    /// Where it came from, and goes back to; `None` if it is another library's.
+    source: Option<Source>,
     /// Set once work outside the order of the legacy stream has been given this memory.
     foreign_use: AtomicBool,
 }
 
 impl<D: Driver> GpuMemory<D> {
-    pub(crate) fn allocate(context: Arc<Context<D>>, bytes: usize) -> Result<GpuMemory<D>> {
-        let address = context.allocate(bytes)?;
-        Ok(GpuMemory::whole(context, address, true))
+    pub(crate) fn allocate(context: Arc<Context<D>>, bytes: usize, from: Source) -> Result<GpuMemory<D>> {
+        let address = context.allocate(bytes, from)?;
+        Ok(GpuMemory::whole(context, address, Some(from)))
     }
 
     pub(crate) fn adopt(context: Arc<Context<D>>, address: u64) -> GpuMemory<D> {
-        GpuMemory::whole(context, address, false)
+        GpuMemory::whole(context, address, None)
     }
 
-    fn whole(context: Arc<Context<D>>, address: u64, owned: bool) -> GpuMemory<D> {
-        GpuMemory { context, address, owned, foreign_use: AtomicBool::new(false) }
+    fn whole(context: Arc<Context<D>>, address: u64, source: Option<Source>) -> GpuMemory<D> {
+        GpuMemory { context, address, source, foreign_use: AtomicBool::new(false) }
     }
 }
 
@@ -41,7 +42,7 @@ impl<D: Driver> RawMemory for GpuMemory<D> {
     }
 
     fn note_foreign_use(&self) {
-        if !self.owned {
+        if self.source.is_none() {
             return;
         }
         // The allocation is a step of the legacy stream, for which a foreign stream does not wait. A failure here is sticky, and
@@ -55,15 +56,13 @@ impl<D: Driver> RawMemory for GpuMemory<D> {
 
 impl<D: Driver> Drop for GpuMemory<D> {
     fn drop(&mut self) {
-        if !self.owned {
-            return;
-        }
+        let Some(source) = self.source else { return };
         if *self.foreign_use.get_mut() {
             let _ = self.context.synchronize();
         }
         // SAFETY: allocated by this context, dropped once, and nothing that could queue more work has the address.
         // A failure means that the driver is gone or broken, and with it the memory.
-        let _ = unsafe { self.context.free(self.address) };
+        let _ = unsafe { self.context.free(self.address, source) };
     }
 }
 

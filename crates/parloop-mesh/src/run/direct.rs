@@ -7,7 +7,7 @@ use parloop_device::{DeviceId, DeviceKind, Memory};
 use parloop_kernel::{Context, KernelError};
 use parloop_mpi::{Comm, Gpu, GpuBytes, GpuMessages};
 
-use super::staged::{Rows, Selected, Table};
+use super::staged::{Readers, Rows, Selected, Table, keep_memory, memory};
 use crate::Result;
 use crate::lower::RowMove;
 
@@ -51,8 +51,8 @@ impl Direct {
         let both = *self.messages.finish()?;
         both.received.put_back(context)?;
         both.received.rows.move_all(RowMove::Scatter, tables, received, context)?;
-        both.sent.map_or(Ok(()), |letters| letters.rows.keep(tables, context))?;
-        both.received.rows.keep(tables, context)
+        both.sent.map_or(Ok(()), |letters| letters.keep(tables, context))?;
+        both.received.keep(tables, context)
     }
 }
 
@@ -75,7 +75,7 @@ struct LetterPart {
 
 impl Letters {
     fn new(tables: &[Table<'_>], which: Selected, context: &Context) -> Result<Letters> {
-        let rows = Rows::new(tables, which, context)?;
+        let rows = Rows::new(tables, which, Readers::Mpi, context)?;
         let mut parts = Vec::new();
         for (Table { halo, storage }, place) in tables.iter().zip(&rows.places) {
             let mut place = place.start;
@@ -94,7 +94,7 @@ impl Letters {
             total += part.length;
         }
         let is_ordered = parts.iter().all(|part| part.place == part.ordered);
-        let ordered = (!is_ordered).then(|| context.device().allocate(total)).transpose().map_err(KernelError::from)?;
+        let ordered = (!is_ordered).then(|| memory(tables, total, Readers::Mpi, context)).transpose()?;
         Ok(Letters { rows, ordered, parts })
     }
 
@@ -111,6 +111,12 @@ impl Letters {
     fn each_part(&self, copy: impl Fn(&LetterPart, &Memory, &Memory) -> parloop_device::Result<()>) -> Result<()> {
         let Some(ordered) = &self.ordered else { return Ok(()) };
         Ok(self.parts.iter().try_for_each(|part| copy(part, ordered, &self.rows.device)).map_err(KernelError::from)?)
+    }
+
+    /// Keeps the memory for the next exchange.
+    fn keep(self, tables: &[Table<'_>], context: &Context) -> Result<()> {
+        self.ordered.map_or(Ok(()), |ordered| keep_memory(tables, ordered, Readers::Mpi, context))?;
+        self.rows.keep(tables, context)
     }
 
     /// The messages: one for each neighbour.
@@ -153,7 +159,7 @@ fn arrives(comm: &Comm, context: &Context) -> Result<bool> {
     const LENGTH: usize = 1 << 12;
     let text: Vec<u8> = (0..LENGTH).map(|byte| (byte * 7 + 1) as u8).collect();
     let [from, to] = [&text[..], &[0; LENGTH]].map(|bytes| -> Result<Memory> {
-        let memory = context.device().allocate(LENGTH).map_err(KernelError::from)?;
+        let memory = context.device().allocate_for_processes(LENGTH).map_err(KernelError::from)?;
         context.stream().write_at_once(&memory, 0, bytes).map_err(KernelError::from)?;
         Ok(memory)
     });

@@ -72,6 +72,16 @@ pub struct Rows {
     pub device: Memory,
     /// The bytes of each table.
     pub places: Vec<Range<usize>>,
+    readers: Readers,
+}
+
+/// Who reads memory of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readers {
+    /// Kernels and copies of this process.
+    Own,
+    /// MPI too, which may give it to other processes.
+    Mpi,
 }
 
 /// The same with memory of the host.
@@ -91,7 +101,7 @@ impl Rows {
     ///
     /// # Errors
     /// When memory cannot be allocated.
-    pub fn new(tables: &[Table<'_>], which: Selected, context: &Context) -> Result<Rows> {
+    pub fn new(tables: &[Table<'_>], which: Selected, readers: Readers, context: &Context) -> Result<Rows> {
         let mut total = 0usize;
         let mut places = Vec::with_capacity(tables.len());
         for Table { halo, storage } in tables {
@@ -99,12 +109,7 @@ impl Rows {
             places.push(total..total + bytes);
             total = (total + bytes).next_multiple_of(ALIGNED);
         }
-        let idle = match tables.first() {
-            Some(first) => take(&Lists::of(first.halo, context)?.devices, |device| device.len() == total),
-            None => None,
-        };
-        let device = idle.map_or_else(|| context.device().allocate(total), Ok).map_err(KernelError::from)?;
-        Ok(Rows { device, places })
+        Ok(Rows { device: memory(tables, total, readers, context)?, places, readers })
     }
 
     /// Gathers rows of the tables, or puts them back. The caller holds the locks of the tables.
@@ -120,10 +125,7 @@ impl Rows {
     /// # Errors
     /// When memory cannot be allocated.
     pub fn keep(self, tables: &[Table<'_>], context: &Context) -> Result<()> {
-        if let Some(first) = tables.first() {
-            keep(&Lists::of(first.halo, context)?.devices, self.device);
-        }
-        Ok(())
+        keep_memory(tables, self.device, self.readers, context)
     }
 
     fn move_rows(&self, what: RowMove, table: &Table<'_>, which: Selected, place: &Range<usize>, context: &Context) -> Result<()> {
@@ -150,7 +152,7 @@ impl Rows {
 impl Staged {
     /// Memory for these rows.
     fn new(tables: &[Table<'_>], which: Selected, context: &Context) -> Result<Staged> {
-        let rows = Rows::new(tables, which, context)?;
+        let rows = Rows::new(tables, which, Readers::Own, context)?;
         let total = rows.device.len();
         let idle = match tables.first() {
             Some(first) => take(&Lists::of(first.halo, context)?.hosts, |host| host.len() == total),
@@ -213,7 +215,7 @@ struct Lists {
     imports: Memory,
     movers: Lock<HashMap<Key, Arc<Mover>>>,
     /// Memory that no exchange uses.
-    devices: Lock<Vec<Memory>>,
+    devices: [Lock<Vec<Memory>>; 2],
     hosts: Lock<Vec<PinnedMemory>>,
 }
 
@@ -258,7 +260,7 @@ impl Lists {
             Ok(memory)
         };
         let (exports, imports) = (upload(Side::Exports)?, upload(Side::Imports)?);
-        let made = Arc::new(Lists { exports, imports, movers: Lock::default(), devices: Lock::default(), hosts: Lock::default() });
+        let made = Arc::new(Lists { exports, imports, movers: Lock::default(), devices: Default::default(), hosts: Lock::default() });
         Ok(known(|known| known.entry(halo.id()).or_default().entry(key).or_insert(made).clone()))
     }
 
@@ -289,6 +291,33 @@ impl Lists {
         let arrays = arrays.try_into().expect("invariant: two tables and a list are taken");
         Ok(self.movers.lock_or(HashMap::new).entry(key).or_insert(Arc::new(Mover { repeat, arrays })).clone())
     }
+}
+
+/// Memory of a device for an exchange of these tables, whose content is undefined.
+///
+/// # Errors
+/// When memory cannot be allocated.
+pub fn memory(tables: &[Table<'_>], bytes: usize, readers: Readers, context: &Context) -> Result<Memory> {
+    let idle = match tables.first() {
+        Some(first) => take(&Lists::of(first.halo, context)?.devices[readers as usize], |memory| memory.len() == bytes),
+        None => None,
+    };
+    let allocate = || match readers {
+        Readers::Own => context.device().allocate(bytes),
+        Readers::Mpi => context.device().allocate_for_processes(bytes),
+    };
+    Ok(idle.map_or_else(allocate, Ok).map_err(KernelError::from)?)
+}
+
+/// Keeps memory for the next exchange.
+///
+/// # Errors
+/// When memory cannot be allocated.
+pub fn keep_memory(tables: &[Table<'_>], memory: Memory, readers: Readers, context: &Context) -> Result<()> {
+    if let Some(first) = tables.first() {
+        keep(&Lists::of(first.halo, context)?.devices[readers as usize], memory);
+    }
+    Ok(())
 }
 
 /// One of those that are kept.
