@@ -6,7 +6,6 @@ use std::ffi::{c_char, c_int, c_void};
 use libloading::os::unix::Library;
 
 use crate::Result;
-use crate::direct::Gpu;
 use crate::error::MpiError;
 
 #[cfg(not(all(target_pointer_width = "64", target_endian = "little")))]
@@ -62,6 +61,15 @@ pub type DeleteAttribute = unsafe extern "C" fn(Handle, c_int, *mut c_void, *mut
 /// What is called before the interface is known.
 type LibraryVersion = unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int;
 type AbiVersion = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
+
+/// A kind of GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gpu {
+    /// NVIDIA's.
+    Cuda,
+    /// AMD's.
+    Hip,
+}
 
 /// Functions by which libraries say whether they take addresses of memory of a GPU. They are no part of the standard.
 pub struct GpuQueries {

@@ -4,19 +4,11 @@ use std::ffi::c_void;
 use std::mem;
 
 use crate::Result;
+use crate::abi::Gpu;
 use crate::comm::Comm;
 use crate::error::MpiError;
 use crate::library::finalise_before_drivers;
 use crate::requests::{Requests, Span};
-
-/// A kind of GPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gpu {
-    /// NVIDIA's.
-    Cuda,
-    /// AMD's.
-    Hip,
-}
 
 /// Bytes of a message in memory of a GPU: with whom, the address of the first, and how many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,10 +34,10 @@ pub struct GpuMessages<M> {
 }
 
 impl Comm {
-    /// Whether the library says that it takes addresses of such memory. `PARLOOP_MPI_STAGED=1` says that it does not.
+    /// Whether it is asked for, by `PARLOOP_MPI_GPU=1`, that addresses of such memory are passed, and the library says that it takes them.
     pub fn takes_memory_of(&self, gpu: Gpu) -> bool {
-        let is_refused = || std::env::var_os("PARLOOP_MPI_STAGED").is_some_and(|value| value == "1");
-        self.group().is_some_and(|group| group.mpi.table.gpus.takes(gpu)) && !is_refused()
+        let is_asked = || std::env::var_os("PARLOOP_MPI_GPU").is_some_and(|value| value == "1");
+        is_asked() && self.group().is_some_and(|group| group.mpi.table.gpus.takes(gpu))
     }
 }
 

@@ -21,9 +21,9 @@ mod library;
 mod messages;
 mod requests;
 
-pub use abi::Abi;
+pub use abi::{Abi, Gpu};
 pub use comm::Comm;
-pub use direct::{Gpu, GpuBytes, GpuMessages};
+pub use direct::{GpuBytes, GpuMessages};
 pub use error::MpiError;
 pub use messages::Messages;
 

@@ -109,7 +109,7 @@ pub fn unknown_variables() -> Vec<String> {
         "PARLOOP_ISL",
         "PARLOOP_MPI",
         "PARLOOP_MPI_ERRORS",
-        "PARLOOP_MPI_STAGED",
+        "PARLOOP_MPI_GPU",
         // How often `make leaks` makes each object.
         "PARLOOP_LEAKS",
         // How many random kernels a test tries.

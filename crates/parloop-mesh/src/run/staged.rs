@@ -215,7 +215,7 @@ struct Lists {
     imports: Memory,
     movers: Lock<HashMap<Key, Arc<Mover>>>,
     /// Memory that no exchange uses.
-    devices: [Lock<Vec<Memory>>; 2],
+    devices: Lock<Vec<Memory>>,
     hosts: Lock<Vec<PinnedMemory>>,
 }
 
@@ -260,7 +260,7 @@ impl Lists {
             Ok(memory)
         };
         let (exports, imports) = (upload(Side::Exports)?, upload(Side::Imports)?);
-        let made = Arc::new(Lists { exports, imports, movers: Lock::default(), devices: Default::default(), hosts: Lock::default() });
+        let made = Arc::new(Lists { exports, imports, movers: Lock::default(), devices: Lock::default(), hosts: Lock::default() });
         Ok(known(|known| known.entry(halo.id()).or_default().entry(key).or_insert(made).clone()))
     }
 
@@ -293,20 +293,21 @@ impl Lists {
     }
 }
 
-/// Memory of a device for an exchange of these tables, whose content is undefined.
+/// Memory of a device for an exchange of these tables, of at least this many bytes, whose content is undefined.
 ///
 /// # Errors
 /// When memory cannot be allocated.
 pub fn memory(tables: &[Table<'_>], bytes: usize, readers: Readers, context: &Context) -> Result<Memory> {
+    if readers == Readers::Mpi {
+        let bytes = bytes.next_power_of_two().max(LEAST_FOR_MPI);
+        let known = for_mpi(context, |kept| kept.iter().position(|memory| memory.len() == bytes).map(|place| kept.remove(place)));
+        return Ok(known.map_or_else(|| context.device().allocate_for_processes(bytes), Ok).map_err(KernelError::from)?);
+    }
     let idle = match tables.first() {
-        Some(first) => take(&Lists::of(first.halo, context)?.devices[readers as usize], |memory| memory.len() == bytes),
+        Some(first) => take(&Lists::of(first.halo, context)?.devices, |memory| memory.len() == bytes),
         None => None,
     };
-    let allocate = || match readers {
-        Readers::Own => context.device().allocate(bytes),
-        Readers::Mpi => context.device().allocate_for_processes(bytes),
-    };
-    Ok(idle.map_or_else(allocate, Ok).map_err(KernelError::from)?)
+    Ok(idle.map_or_else(|| context.device().allocate(bytes), Ok).map_err(KernelError::from)?)
 }
 
 /// Keeps memory for the next exchange.
@@ -314,11 +315,25 @@ pub fn memory(tables: &[Table<'_>], bytes: usize, readers: Readers, context: &Co
 /// # Errors
 /// When memory cannot be allocated.
 pub fn keep_memory(tables: &[Table<'_>], memory: Memory, readers: Readers, context: &Context) -> Result<()> {
-    if let Some(first) = tables.first() {
-        keep(&Lists::of(first.halo, context)?.devices[readers as usize], memory);
+    if readers == Readers::Mpi {
+        for_mpi(context, |kept| kept.push(memory));
+    } else if let Some(first) = tables.first() {
+        keep(&Lists::of(first.halo, context)?.devices, memory);
     }
     Ok(())
 }
+
+/// Memory that MPI was given on a stream and that no exchange uses. It is never freed: libraries remember which memory other processes have mapped, and fail
+/// where another one has its address.
+fn for_mpi<R>(context: &Context, with: impl FnOnce(&mut Vec<Memory>) -> R) -> R {
+    type OfStreams = HashMap<(DeviceId, u64), Vec<Memory>>;
+    static KEPT: Lock<Option<OfStreams>> = Lock::new(None);
+    let key = (context.device().id(), context.stream().handle());
+    with(KEPT.lock_or(|| None).get_or_insert_default().entry(key).or_default())
+}
+
+/// Drivers put what is smaller together, and other processes get all of it.
+const LEAST_FOR_MPI: usize = 1 << 21;
 
 /// One of those that are kept.
 fn take<T>(kept: &Lock<Vec<T>>, fits: impl Fn(&T) -> bool) -> Option<T> {
