@@ -704,3 +704,9 @@ def test_a_program_of_pyop2_exchanges_ghosts_by_a_halo_of_its_own(ranks, tmp_pat
     if importlib.util.find_spec("mpi4py") is None:
         missing("mpi4py")
     passes("openmpi", ranks, OWN_HALO, tmp_path)
+
+
+@pytest.mark.parametrize(("named", "reason"), [("/etc/passwd", "invalid ELF header"), ("/nowhere/libmpi.so", "No such file"), ("libm.so.6", "MPI_Get_library_version")])
+def test_a_library_that_is_not_mpi_is_an_error_with_the_reason(named, reason, tmp_path):
+    status, text = mpirun("mpich", 2, "", tmp_path, PARLOOP_MPI=named)
+    assert status != 0 and named in text and reason in text, text

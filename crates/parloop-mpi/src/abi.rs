@@ -92,7 +92,7 @@ impl GpuQueries {
         }
     }
 
-    /// What the library says, when it is initialised.
+    /// What the library says, when it is initialised and not finalised.
     pub fn takes(&self, gpu: Gpu) -> bool {
         let (simple, number) = match gpu {
             Gpu::Cuda => (self.cuda, 0),

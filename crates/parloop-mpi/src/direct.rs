@@ -5,7 +5,7 @@ use std::mem;
 
 use crate::Result;
 use crate::abi::Gpu;
-use crate::comm::Comm;
+use crate::comm::{Comm, Group};
 use crate::error::MpiError;
 use crate::library::finalise_before_drivers;
 use crate::requests::{Requests, Span};
@@ -37,7 +37,11 @@ impl Comm {
     /// Whether it is asked for, by `PARLOOP_MPI_GPU=1`, that addresses of such memory are passed, and the library says that it takes them.
     pub fn takes_memory_of(&self, gpu: Gpu) -> bool {
         let is_asked = || std::env::var_os("PARLOOP_MPI_GPU").is_some_and(|value| value == "1");
-        is_asked() && self.group().is_some_and(|group| group.mpi.table.gpus.takes(gpu))
+        let is_taken = |group: Group| {
+            let _turn = group.mpi.turn();
+            group.mpi.check_alive().is_ok() && group.mpi.table.gpus.takes(gpu)
+        };
+        is_asked() && self.group().is_some_and(is_taken)
     }
 }
 

@@ -17,9 +17,13 @@ pub enum MpiError {
     )]
     Interface { library: String, version: String },
     #[error(
-        "this process was started as one of {asked} by {launcher}, but {library} sees {found}; start it with the mpirun of that library, or name another with PARLOOP_MPI=/path/to/libmpi.so"
+        "this process was started as one of {asked} by {launcher}, but {library} sees {found}; start it with the mpirun of that library, {}",
+        match is_loaded {
+            true => "which another package of this process has loaded, or let that one load the library of the launcher",
+            false => "or name another with PARLOOP_MPI=/path/to/libmpi.so",
+        }
     )]
-    WorldSize { launcher: &'static str, asked: usize, library: String, found: usize },
+    WorldSize { launcher: &'static str, asked: usize, library: String, found: usize, is_loaded: bool },
     #[error("{function} failed with code {code}")]
     Call { function: &'static str, code: i32 },
     #[error("MPI has been finalised; communicate before that")]

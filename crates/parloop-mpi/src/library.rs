@@ -97,7 +97,7 @@ pub fn mpi() -> Result<Option<&'static Mpi>> {
         return Ok(Some(known));
     }
     let launched = launched(|name| std::env::var(name).ok());
-    let Some((library, name)) = find(launched)? else { return Ok(None) };
+    let Some(Found { library, name, is_loaded }) = find(launched)? else { return Ok(None) };
     let table = Table::of(&library, &name)?;
     // A library that was loaded by others and that no launcher started is theirs to initialise.
     if launched.is_none() && !is_initialized(&table) {
@@ -107,18 +107,25 @@ pub fn mpi() -> Result<Option<&'static Mpi>> {
     std::mem::forget(library);
     let turn = initialise(&table)?;
     if let Some(launched) = launched {
-        check_world(&table, launched, &name)?;
+        check_world(&table, launched, &name, is_loaded)?;
     }
     let keyval = create_keyval(&table)?;
     watch_forks();
     Ok(Some(MPI.get_or_init(|| Mpi { table, name, keyval, turn })))
 }
 
-fn find(launched: Option<Launched>) -> Result<Option<(Library, String)>> {
+/// A library, and whether others have loaded it.
+struct Found {
+    library: Library,
+    name: String,
+    is_loaded: bool,
+}
+
+fn find(launched: Option<Launched>) -> Result<Option<Found>> {
     for &name in NAMES {
         // SAFETY: nothing is loaded, so that no code runs.
         if let Ok(library) = unsafe { Library::open(Some(name), RTLD_LAZY | RTLD_NOLOAD) } {
-            return Ok(Some((library, name.to_owned())));
+            return Ok(Some(Found { library, name: name.to_owned(), is_loaded: true }));
         }
     }
     let Some(Launched { launcher, size, libraries }) = launched else { return Ok(None) };
@@ -132,12 +139,17 @@ fn find(launched: Option<Launched>) -> Result<Option<(Library, String)>> {
         // SAFETY: an MPI library that the user or the system names; loading it runs its own initialisers only. Its plug-ins look for its
         // symbols among those of the process.
         match unsafe { Library::open(Some(&candidate), RTLD_NOW | RTLD_GLOBAL) } {
-            Ok(library) => return Ok(Some((library, candidate.display().to_string()))),
-            Err(error) if candidate.is_absolute() => tried.push(format!("{} ({error})", candidate.display())),
+            Ok(library) => return Ok(Some(Found { library, name: candidate.display().to_string(), is_loaded: false })),
+            Err(error) if candidate.is_absolute() => tried.push(format!("{} ({})", candidate.display(), reason(&error))),
             Err(_) => tried.push(candidate.display().to_string()),
         }
     }
     Err(MpiError::NotFound { launcher, size, tried })
+}
+
+/// What the dynamic linker says.
+fn reason(error: &libloading::Error) -> String {
+    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 fn flag(call: impl FnOnce(*mut c_int) -> c_int) -> bool {
@@ -173,7 +185,7 @@ fn initialise(table: &Table) -> Result<Option<Mutex<()>>> {
     Ok((provided < any_thread).then(|| Mutex::new(())))
 }
 
-fn check_world(table: &Table, launched: Launched, name: &str) -> Result<()> {
+fn check_world(table: &Table, launched: Launched, name: &str, is_loaded: bool) -> Result<()> {
     let mut found = 0;
     // SAFETY: the library is initialised, and the handle is its world.
     check("MPI_Comm_size", unsafe { (table.comm_size)(table.world, &mut found) })?;
@@ -181,7 +193,7 @@ fn check_world(table: &Table, launched: Launched, name: &str) -> Result<()> {
     let Launched { launcher, size: asked, .. } = launched;
     match found == asked {
         true => Ok(()),
-        false => Err(MpiError::WorldSize { launcher, asked, library: name.to_owned(), found }),
+        false => Err(MpiError::WorldSize { launcher, asked, library: name.to_owned(), found, is_loaded }),
     }
 }
 

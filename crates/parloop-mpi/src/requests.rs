@@ -59,8 +59,9 @@ impl Flight {
 }
 
 impl Requests {
+    /// Whether the library may use their memory.
     pub fn are_in_flight(&self) -> bool {
-        self.flight.is_some()
+        self.flight.is_some() || self.lost.is_some()
     }
 
     /// Starts messages, those that come first.

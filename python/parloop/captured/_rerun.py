@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import mesh
-from .._parloop import Context, ParloopError
+from .._parloop import Context, MeshError, ParloopError
 from ._build import Stored, build
 from ._format import read
 
@@ -35,6 +35,8 @@ class Outcome:
     is_same: bool
     #: The time of a run, the shortest of all that were measured.
     seconds: float
+    #: Why the plan that was asked for cannot run it; empty where it ran.
+    refused: str = ""
 
 
 def rerun(path: str | os.PathLike[str], device: str | Context = "cpu", repeat: int = 10, plan: str | None = None) -> list[Outcome]:
@@ -61,7 +63,12 @@ def rerun(path: str | os.PathLike[str], device: str | Context = "cpu", repeat: i
 
 def _outcome(stored: Stored, context: Context, repeat: int, plan: str | None) -> Outcome:
     run = stored.loop.made(context, plan)
-    run()
+    try:
+        run()
+    except MeshError as error:
+        if plan is None:
+            raise
+        return Outcome(stored.loop.source.name, stored.loop.set.size, float("nan"), False, float("nan"), str(error))
     is_same, difference = True, 0.0
     for data, wanted in stored.wanted:
         found = data.data_ro_with_halos if isinstance(data, mesh.Dat) else data.data_ro
@@ -115,8 +122,12 @@ def command(arguments: list[str]) -> int:
         return 1
     print(f"{'elements':>10} {'ms':>10} {'difference':>11}  kernel")
     for one in outcomes:
+        if one.refused:
+            print(f"{one.elements:>10} {'':>10} {'':>11}  {one.kernel}  refused: {one.refused}")
+            continue
         told = "" if one.is_same else "  differs"
         print(f"{one.elements:>10} {one.seconds * 1e3:>10.4f} {one.difference:>11.1e}  {one.kernel}{told}")
-    different = sum(not one.is_same for one in outcomes)
-    print(f"{len(outcomes)} loops, {different} with results that differ from the file")
-    return 1 if different else 0
+    refused = sum(bool(one.refused) for one in outcomes)
+    different = sum(not one.is_same for one in outcomes) - refused
+    print(f"{len(outcomes)} loops, {different} with results that differ from the file" + (f", {refused} that the plan cannot run" if refused else ""))
+    return 1 if different or refused else 0

@@ -37,8 +37,8 @@ impl Direct {
         // What is sent is there, and memory that was used before is free.
         context.stream().synchronize().map_err(KernelError::from)?;
         let bytes = (sent.as_ref().map_or_else(Vec::new, Letters::bytes), received.bytes());
-        // SAFETY: MPI takes such addresses, as a message to this process itself has shown; the bytes lie in memory that these messages own, which no
-        // kernel uses that is not done.
+        // SAFETY: MPI says that it takes such addresses, and a message to this process itself arrived; the bytes lie in memory that these messages own,
+        // which no kernel uses that is not done.
         let messages = unsafe { GpuMessages::start(Box::new(Both { sent, received }), &bytes.0, &bytes.1, comm) }?;
         Ok(Direct { messages })
     }
@@ -154,12 +154,12 @@ pub fn is_taken(comm: &Comm, context: &Context) -> Result<bool> {
     Ok(found)
 }
 
-/// Whether a message of this process to itself arrives.
+/// Whether a message of this process to itself arrives with all its bytes. What MPI reports as an error ends the process by default.
 fn arrives(comm: &Comm, context: &Context) -> Result<bool> {
     const LENGTH: usize = 1 << 12;
     let text: Vec<u8> = (0..LENGTH).map(|byte| (byte * 7 + 1) as u8).collect();
     let [from, to] = [&text[..], &[0; LENGTH]].map(|bytes| -> Result<Memory> {
-        let memory = context.device().allocate_for_processes(LENGTH).map_err(KernelError::from)?;
+        let memory = memory(&[], LENGTH, Readers::Mpi, context)?;
         context.stream().write_at_once(&memory, 0, bytes).map_err(KernelError::from)?;
         Ok(memory)
     });
@@ -168,8 +168,9 @@ fn arrives(comm: &Comm, context: &Context) -> Result<bool> {
     let bytes = [&from, &to].map(|memory| GpuBytes { with: comm.rank(), address: memory.handle(), length: LENGTH });
     // SAFETY: MPI says that it takes such addresses; the bytes lie in memory that the messages own, and no kernel uses it.
     let messages = unsafe { GpuMessages::start((from, to), &bytes[..1], &bytes[1..], comm) };
-    let Ok((_, to)) = messages.and_then(GpuMessages::finish) else { return Ok(false) };
+    let Ok((from, to)) = messages.and_then(GpuMessages::finish) else { return Ok(false) };
     let mut found = vec![0; LENGTH];
     context.stream().read(&to, 0, &mut found).map_err(KernelError::from)?;
+    [from, to].into_iter().try_for_each(|memory| keep_memory(&[], memory, Readers::Mpi, context))?;
     Ok(found == text)
 }

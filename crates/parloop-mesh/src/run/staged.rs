@@ -323,8 +323,8 @@ pub fn keep_memory(tables: &[Table<'_>], memory: Memory, readers: Readers, conte
     Ok(())
 }
 
-/// Memory that MPI was given on a stream and that no exchange uses. It is never freed: libraries remember which memory other processes have mapped, and fail
-/// where another one has its address.
+/// Memory that MPI was given on a stream and that no exchange uses. It is not freed, unless an error drops it: libraries remember which
+/// memory other processes have mapped, and fail where another one has its address.
 fn for_mpi<R>(context: &Context, with: impl FnOnce(&mut Vec<Memory>) -> R) -> R {
     type OfStreams = HashMap<(DeviceId, u64), Vec<Memory>>;
     static KEPT: Lock<Option<OfStreams>> = Lock::new(None);
