@@ -99,7 +99,7 @@ impl GpuQueries {
             Gpu::Hip => (self.hip, 2),
         };
         let mut found = 0;
-        // SAFETY: the library is initialised; there is room for one integer.
+        // SAFETY: the caller has checked that the library is initialised and not finalised; there is room for one integer.
         unsafe {
             match (simple, self.any) {
                 (Some(query), _) => query() == 1,
@@ -123,7 +123,7 @@ macro_rules! table {
 
         impl Table {
             fn filled(library: &Library, name: &str, abi: Abi, world: Handle, byte: Handle) -> Result<Table> {
-                // SAFETY: these are functions of the MPI standard with these parameters; handles are words, as explained above.
+                // SAFETY: these are functions of the MPI standard with these parameters in all three interfaces; handles are words, as explained above.
                 Ok(Table { abi, world, byte, gpus: GpuQueries::of(library), $($field: unsafe {
                     *library.get::<unsafe extern "C" fn($($arg),*) -> c_int>($name.as_bytes()).map_err(|_| {
                         MpiError::Function { library: name.to_owned(), function: $name }

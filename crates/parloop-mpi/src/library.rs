@@ -177,7 +177,8 @@ fn initialise(table: &Table) -> Result<Option<Mutex<()>>> {
         // SAFETY: the library is initialised and not finalised.
         check("MPI_Query_thread", unsafe { (table.query_thread)(&mut provided) })?;
     } else {
-        // SAFETY: it is called once, under a lock; no arguments of the program are passed, which the standard allows.
+        // SAFETY: it is called once, under a lock, with a number of the library's own interface; no arguments of the program are passed, which the
+        // standard allows.
         let code = unsafe { (table.init_thread)(std::ptr::null_mut(), std::ptr::null_mut(), any_thread, &mut provided) };
         check("MPI_Init_thread", code)?;
         finalise_at_exit(table.finalize, table.finalized);

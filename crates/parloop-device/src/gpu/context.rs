@@ -171,7 +171,7 @@ impl<D: Driver> Context<D> {
             self.check(&pools.free, unsafe { (pools.free.function)(address, LEGACY_STREAM) })
         } else {
             let call = &self.driver.calls().free;
-            // SAFETY: the caller guarantees it; without a pool it came from the plain allocation.
+            // SAFETY: the caller guarantees it; what is not from the pool is from the driver itself.
             self.check(call, unsafe { (call.function)(address) })
         }
     }

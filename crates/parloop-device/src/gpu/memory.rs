@@ -60,7 +60,7 @@ impl<D: Driver> Drop for GpuMemory<D> {
         if *self.foreign_use.get_mut() {
             let _ = self.context.synchronize();
         }
-        // SAFETY: allocated by this context, dropped once, and nothing that could queue more work has the address.
+        // SAFETY: allocated by this context from that source, dropped once, and nothing that could queue more work has the address.
         // A failure means that the driver is gone or broken, and with it the memory.
         let _ = unsafe { self.context.free(self.address, source) };
     }

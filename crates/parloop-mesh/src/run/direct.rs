@@ -7,7 +7,7 @@ use parloop_device::{DeviceId, DeviceKind, Memory};
 use parloop_kernel::{Context, KernelError};
 use parloop_mpi::{Comm, Gpu, GpuBytes, GpuMessages};
 
-use super::staged::{Readers, Rows, Selected, Table, keep_memory, memory};
+use super::staged::{Rows, Selected, Table};
 use crate::Result;
 use crate::lower::RowMove;
 
@@ -51,8 +51,8 @@ impl Direct {
         let both = *self.messages.finish()?;
         both.received.put_back(context)?;
         both.received.rows.move_all(RowMove::Scatter, tables, received, context)?;
-        both.sent.map_or(Ok(()), |letters| letters.keep(tables, context))?;
-        both.received.keep(tables, context)
+        both.sent.into_iter().chain([both.received]).for_each(|letters| letters.keep(context));
+        Ok(())
     }
 }
 
@@ -75,7 +75,7 @@ struct LetterPart {
 
 impl Letters {
     fn new(tables: &[Table<'_>], which: Selected, context: &Context) -> Result<Letters> {
-        let rows = Rows::new(tables, which, Readers::Mpi, context)?;
+        let rows = Rows::new(tables, which, |bytes| memory(bytes, context))?;
         let mut parts = Vec::new();
         for (Table { halo, storage }, place) in tables.iter().zip(&rows.places) {
             let mut place = place.start;
@@ -94,7 +94,7 @@ impl Letters {
             total += part.length;
         }
         let is_ordered = parts.iter().all(|part| part.place == part.ordered);
-        let ordered = (!is_ordered).then(|| memory(tables, total, Readers::Mpi, context)).transpose()?;
+        let ordered = (!is_ordered).then(|| memory(total, context)).transpose()?;
         Ok(Letters { rows, ordered, parts })
     }
 
@@ -114,9 +114,8 @@ impl Letters {
     }
 
     /// Keeps the memory for the next exchange.
-    fn keep(self, tables: &[Table<'_>], context: &Context) -> Result<()> {
-        self.ordered.map_or(Ok(()), |ordered| keep_memory(tables, ordered, Readers::Mpi, context))?;
-        self.rows.keep(tables, context)
+    fn keep(self, context: &Context) {
+        kept(context, |kept| kept.extend(self.ordered.into_iter().chain([self.rows.device])));
     }
 
     /// The messages: one for each neighbour.
@@ -129,6 +128,24 @@ impl Letters {
         };
         self.parts.chunk_by(|one, other| one.rank == other.rank).map(of_rank).collect()
     }
+}
+
+/// Memory of at least this many bytes that MPI may give to other processes, whose content is undefined.
+fn memory(bytes: usize, context: &Context) -> Result<Memory> {
+    // Drivers put what is smaller together, and other processes get all of it.
+    const LEAST: usize = 1 << 21;
+    let bytes = bytes.next_power_of_two().max(LEAST);
+    let known = kept(context, |kept| kept.iter().position(|memory| memory.len() == bytes).map(|place| kept.remove(place)));
+    Ok(known.map_or_else(|| context.device().allocate_for_processes(bytes), Ok).map_err(KernelError::from)?)
+}
+
+/// Memory that MPI was given on a stream and that no exchange uses. It is not freed, unless an error drops it: libraries remember which
+/// memory other processes have mapped, and fail where another one has its address.
+fn kept<R>(context: &Context, with: impl FnOnce(&mut Vec<Memory>) -> R) -> R {
+    type OfStreams = HashMap<(DeviceId, u64), Vec<Memory>>;
+    static KEPT: Lock<Option<OfStreams>> = Lock::new(None);
+    let key = (context.device().id(), context.stream().handle());
+    with(KEPT.lock_or(|| None).get_or_insert_default().entry(key).or_default())
 }
 
 /// Whether MPI takes memory of that device from kernels of that context. What it says is tried once, by a message of this process to itself.
@@ -159,7 +176,7 @@ fn arrives(comm: &Comm, context: &Context) -> Result<bool> {
     const LENGTH: usize = 1 << 12;
     let text: Vec<u8> = (0..LENGTH).map(|byte| (byte * 7 + 1) as u8).collect();
     let [from, to] = [&text[..], &[0; LENGTH]].map(|bytes| -> Result<Memory> {
-        let memory = memory(&[], LENGTH, Readers::Mpi, context)?;
+        let memory = memory(LENGTH, context)?;
         context.stream().write_at_once(&memory, 0, bytes).map_err(KernelError::from)?;
         Ok(memory)
     });
@@ -171,6 +188,6 @@ fn arrives(comm: &Comm, context: &Context) -> Result<bool> {
     let Ok((from, to)) = messages.and_then(GpuMessages::finish) else { return Ok(false) };
     let mut found = vec![0; LENGTH];
     context.stream().read(&to, 0, &mut found).map_err(KernelError::from)?;
-    [from, to].into_iter().try_for_each(|memory| keep_memory(&[], memory, Readers::Mpi, context))?;
+    kept(context, |kept| kept.extend([from, to]));
     Ok(found == text)
 }

@@ -72,16 +72,6 @@ pub struct Rows {
     pub device: Memory,
     /// The bytes of each table.
     pub places: Vec<Range<usize>>,
-    readers: Readers,
-}
-
-/// Who reads memory of a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Readers {
-    /// Kernels and copies of this process.
-    Own,
-    /// MPI too, which may give it to other processes.
-    Mpi,
 }
 
 /// The same with memory of the host.
@@ -97,11 +87,11 @@ const ALIGNED: usize = 16;
 const MOST_IDLE: usize = 8;
 
 impl Rows {
-    /// Memory for these rows.
+    /// These rows, in memory of as many bytes as `allocate` gets, or more.
     ///
     /// # Errors
     /// When memory cannot be allocated.
-    pub fn new(tables: &[Table<'_>], which: Selected, readers: Readers, context: &Context) -> Result<Rows> {
+    pub fn new(tables: &[Table<'_>], which: Selected, allocate: impl FnOnce(usize) -> Result<Memory>) -> Result<Rows> {
         let mut total = 0usize;
         let mut places = Vec::with_capacity(tables.len());
         for Table { halo, storage } in tables {
@@ -109,7 +99,7 @@ impl Rows {
             places.push(total..total + bytes);
             total = (total + bytes).next_multiple_of(ALIGNED);
         }
-        Ok(Rows { device: memory(tables, total, readers, context)?, places, readers })
+        Ok(Rows { device: allocate(total)?, places })
     }
 
     /// Gathers rows of the tables, or puts them back. The caller holds the locks of the tables.
@@ -118,14 +108,6 @@ impl Rows {
     /// When memory cannot be allocated, or the device fails.
     pub fn move_all(&self, what: RowMove, tables: &[Table<'_>], which: Selected, context: &Context) -> Result<()> {
         tables.iter().zip(&self.places).try_for_each(|(table, place)| self.move_rows(what, table, which, place, context))
-    }
-
-    /// Keeps the memory for the next exchange. Copies that are under way are waited for when it is used.
-    ///
-    /// # Errors
-    /// When memory cannot be allocated.
-    pub fn keep(self, tables: &[Table<'_>], context: &Context) -> Result<()> {
-        keep_memory(tables, self.device, self.readers, context)
     }
 
     fn move_rows(&self, what: RowMove, table: &Table<'_>, which: Selected, place: &Range<usize>, context: &Context) -> Result<()> {
@@ -152,12 +134,14 @@ impl Rows {
 impl Staged {
     /// Memory for these rows.
     fn new(tables: &[Table<'_>], which: Selected, context: &Context) -> Result<Staged> {
-        let rows = Rows::new(tables, which, Readers::Own, context)?;
+        let lists = tables.first().map(|first| Lists::of(first.halo, context)).transpose()?;
+        let lists = lists.as_deref();
+        let rows = Rows::new(tables, which, |bytes| {
+            let idle = lists.and_then(|lists| take(&lists.devices, |device| device.len() == bytes));
+            Ok(idle.map_or_else(|| context.device().allocate(bytes), Ok).map_err(KernelError::from)?)
+        })?;
         let total = rows.device.len();
-        let idle = match tables.first() {
-            Some(first) => take(&Lists::of(first.halo, context)?.hosts, |host| host.len() == total),
-            None => None,
-        };
+        let idle = lists.and_then(|lists| take(&lists.hosts, |host| host.len() == total));
         let host = idle.map_or_else(|| context.device().allocate_pinned(total), Ok).map_err(KernelError::from)?;
         Ok(Staged { rows, host })
     }
@@ -203,9 +187,11 @@ impl Staged {
     /// When memory cannot be allocated.
     pub fn keep(self, tables: &[Table<'_>], context: &Context) -> Result<()> {
         if let Some(first) = tables.first() {
-            keep(&Lists::of(first.halo, context)?.hosts, self.host);
+            let lists = Lists::of(first.halo, context)?;
+            keep(&lists.hosts, self.host);
+            keep(&lists.devices, self.rows.device);
         }
-        self.rows.keep(tables, context)
+        Ok(())
     }
 }
 
@@ -292,48 +278,6 @@ impl Lists {
         Ok(self.movers.lock_or(HashMap::new).entry(key).or_insert(Arc::new(Mover { repeat, arrays })).clone())
     }
 }
-
-/// Memory of a device for an exchange of these tables, of at least this many bytes, whose content is undefined.
-///
-/// # Errors
-/// When memory cannot be allocated.
-pub fn memory(tables: &[Table<'_>], bytes: usize, readers: Readers, context: &Context) -> Result<Memory> {
-    if readers == Readers::Mpi {
-        let bytes = bytes.next_power_of_two().max(LEAST_FOR_MPI);
-        let known = for_mpi(context, |kept| kept.iter().position(|memory| memory.len() == bytes).map(|place| kept.remove(place)));
-        return Ok(known.map_or_else(|| context.device().allocate_for_processes(bytes), Ok).map_err(KernelError::from)?);
-    }
-    let idle = match tables.first() {
-        Some(first) => take(&Lists::of(first.halo, context)?.devices, |memory| memory.len() == bytes),
-        None => None,
-    };
-    Ok(idle.map_or_else(|| context.device().allocate(bytes), Ok).map_err(KernelError::from)?)
-}
-
-/// Keeps memory for the next exchange.
-///
-/// # Errors
-/// When memory cannot be allocated.
-pub fn keep_memory(tables: &[Table<'_>], memory: Memory, readers: Readers, context: &Context) -> Result<()> {
-    if readers == Readers::Mpi {
-        for_mpi(context, |kept| kept.push(memory));
-    } else if let Some(first) = tables.first() {
-        keep(&Lists::of(first.halo, context)?.devices, memory);
-    }
-    Ok(())
-}
-
-/// Memory that MPI was given on a stream and that no exchange uses. It is not freed, unless an error drops it: libraries remember which
-/// memory other processes have mapped, and fail where another one has its address.
-fn for_mpi<R>(context: &Context, with: impl FnOnce(&mut Vec<Memory>) -> R) -> R {
-    type OfStreams = HashMap<(DeviceId, u64), Vec<Memory>>;
-    static KEPT: Lock<Option<OfStreams>> = Lock::new(None);
-    let key = (context.device().id(), context.stream().handle());
-    with(KEPT.lock_or(|| None).get_or_insert_default().entry(key).or_default())
-}
-
-/// Drivers put what is smaller together, and other processes get all of it.
-const LEAST_FOR_MPI: usize = 1 << 21;
 
 /// One of those that are kept.
 fn take<T>(kept: &Lock<Vec<T>>, fits: impl Fn(&T) -> bool) -> Option<T> {
