@@ -92,14 +92,17 @@ impl GpuQueries {
         }
     }
 
-    /// What the library says, when it is initialised and not finalised.
-    pub fn takes(&self, gpu: Gpu) -> bool {
+    /// What the library says.
+    ///
+    /// # Safety
+    /// It is initialised and not finalised.
+    pub unsafe fn takes(&self, gpu: Gpu) -> bool {
         let (simple, number) = match gpu {
             Gpu::Cuda => (self.cuda, 0),
             Gpu::Hip => (self.hip, 2),
         };
         let mut found = 0;
-        // SAFETY: the caller has checked that the library is initialised and not finalised; there is room for one integer.
+        // SAFETY: the library is initialised and not finalised, as the caller promises; there is room for one integer.
         unsafe {
             match (simple, self.any) {
                 (Some(query), _) => query() == 1,

@@ -39,7 +39,8 @@ impl Comm {
         let is_asked = || std::env::var_os("PARLOOP_MPI_GPU").is_some_and(|value| value == "1");
         let is_taken = |group: Group| {
             let _turn = group.mpi.turn();
-            group.mpi.check_alive().is_ok() && group.mpi.table.gpus.takes(gpu)
+            // SAFETY: the library is initialised since there is a communicator, and it was just seen not to be finalised.
+            group.mpi.check_alive().is_ok() && unsafe { group.mpi.table.gpus.takes(gpu) }
         };
         is_asked() && self.group().is_some_and(is_taken)
     }
@@ -53,7 +54,7 @@ impl<M> GpuMessages<M> {
     ///
     /// # Safety
     /// The library takes addresses of that memory ([`Comm::takes_memory_of`]); all of the bytes lie in `memory`, whose owner keeps them in place
-    /// until it is dropped; nothing on the GPU writes there, or reads what comes, until [`finish`](Self::finish).
+    /// until it is dropped; nothing else writes there, or reads what comes, until [`finish`](Self::finish).
     pub unsafe fn start(memory: M, sent: &[GpuBytes], received: &[GpuBytes], comm: &Comm) -> Result<GpuMessages<M>> {
         let size = comm.size();
         if let Some(wrong) = sent.iter().chain(received).find(|bytes| bytes.with >= size) {

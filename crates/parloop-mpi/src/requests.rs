@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use crate::Result;
 use crate::comm::{Group, MOST};
 use crate::error::MpiError;
-use crate::library::{check, is_forked};
+use crate::library::check;
 
 /// The tag of all messages: they go through communicators of our own.
 const TAG: c_int = 15;
@@ -112,12 +112,10 @@ impl Requests {
     }
 
     fn wait_for(&mut self, flight: &Flight) -> Result<()> {
-        if is_forked() {
-            return Err(MpiError::Forked);
-        }
+        flight.group.mpi.check_alive()?;
         let table = &flight.group.mpi.table;
         let _turn = flight.group.mpi.turn();
-        // SAFETY: these are requests that were started and not waited for; nobody wants their statuses.
+        // SAFETY: the library is alive, and these are requests that were started and not waited for; nobody wants their statuses.
         let code = unsafe { (table.waitall)(flight.count as c_int, self.words.as_mut_ptr().cast(), table.abi.no_statuses()) };
         check("MPI_Waitall", code)
     }

@@ -171,7 +171,8 @@ impl<D: Driver> Context<D> {
             self.check(&pools.free, unsafe { (pools.free.function)(address, LEGACY_STREAM) })
         } else {
             let call = &self.driver.calls().free;
-            // SAFETY: the caller guarantees it; what is not from the pool is from the driver itself.
+            // SAFETY: the caller guarantees it; what is not from the pool is from the driver itself,
+            // which waits for the device before it frees it.
             self.check(call, unsafe { (call.function)(address) })
         }
     }

@@ -23,11 +23,20 @@ struct Both {
 }
 
 impl Direct {
-    /// Gathers rows and sends them.
+    /// Gathers rows and sends them; `None` where MPI does not take memory of that device.
     ///
     /// # Errors
     /// When memory cannot be allocated, or the device fails; what MPI says.
-    pub fn start(tables: &[Table<'_>], sent: Option<Selected>, received: Selected, comm: &Comm, context: &Context) -> Result<Direct> {
+    pub fn start(
+        tables: &[Table<'_>],
+        sent: Option<Selected>,
+        received: Selected,
+        comm: &Comm,
+        context: &Context,
+    ) -> Result<Option<Direct>> {
+        if !is_taken(comm, context)? {
+            return Ok(None);
+        }
         let sent = sent.map(|which| Letters::new(tables, which, context).map(|letters| (which, letters))).transpose()?;
         if let Some((which, letters)) = &sent {
             letters.rows.move_all(RowMove::Gather, tables, *which, context)?;
@@ -40,7 +49,7 @@ impl Direct {
         // SAFETY: MPI says that it takes such addresses, and a message to this process itself arrived; the bytes lie in memory that these messages own,
         // which no kernel uses that is not done.
         let messages = unsafe { GpuMessages::start(Box::new(Both { sent, received }), &bytes.0, &bytes.1, comm) }?;
-        Ok(Direct { messages })
+        Ok(Some(Direct { messages }))
     }
 
     /// Waits for what comes, and puts it into its rows.
@@ -51,6 +60,8 @@ impl Direct {
         let both = *self.messages.finish()?;
         both.received.put_back(context)?;
         both.received.rows.move_all(RowMove::Scatter, tables, received, context)?;
+        // Another stream may use the memory next.
+        context.stream().synchronize().map_err(KernelError::from)?;
         both.sent.into_iter().chain([both.received]).for_each(|letters| letters.keep(context));
         Ok(())
     }
@@ -59,7 +70,7 @@ impl Direct {
 /// Rows of several tables, and the same bytes as messages have them: neighbour by neighbour, and for each table by table.
 struct Letters {
     rows: Rows,
-    /// The messages, where they are not the rows of a single table.
+    /// The messages, where the rows are not in that order already.
     ordered: Option<Memory>,
     parts: Vec<LetterPart>,
 }
@@ -139,20 +150,18 @@ fn memory(bytes: usize, context: &Context) -> Result<Memory> {
     Ok(known.map_or_else(|| context.device().allocate_for_processes(bytes), Ok).map_err(KernelError::from)?)
 }
 
-/// Memory that MPI was given on a stream and that no exchange uses. It is not freed, unless an error drops it: libraries remember which
-/// memory other processes have mapped, and fail where another one has its address.
+/// Memory of a device that MPI was given and that nobody uses. Libraries remember which memory other processes have mapped, and may fail where another one
+/// has its address: it is freed only where an error ends an exchange.
 fn kept<R>(context: &Context, with: impl FnOnce(&mut Vec<Memory>) -> R) -> R {
-    type OfStreams = HashMap<(DeviceId, u64), Vec<Memory>>;
-    static KEPT: Lock<Option<OfStreams>> = Lock::new(None);
-    let key = (context.device().id(), context.stream().handle());
-    with(KEPT.lock_or(|| None).get_or_insert_default().entry(key).or_default())
+    static KEPT: Lock<Option<HashMap<DeviceId, Vec<Memory>>>> = Lock::new(None);
+    with(KEPT.lock_or(|| None).get_or_insert_default().entry(context.device().id()).or_default())
 }
 
 /// Whether MPI takes memory of that device from kernels of that context. What it says is tried once, by a message of this process to itself.
 ///
 /// # Errors
 /// When the device fails.
-pub fn is_taken(comm: &Comm, context: &Context) -> Result<bool> {
+fn is_taken(comm: &Comm, context: &Context) -> Result<bool> {
     static TRIED: Lock<Option<HashMap<DeviceId, bool>>> = Lock::new(None);
     let gpu = match context.device().kind() {
         DeviceKind::Cuda => Gpu::Cuda,

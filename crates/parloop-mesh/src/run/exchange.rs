@@ -6,7 +6,7 @@ use parloop_mpi::{Comm, Messages};
 use smallvec::{SmallVec, smallvec};
 
 use super::combine::combine;
-use super::direct::{Direct, is_taken};
+use super::direct::Direct;
 use super::letters;
 use super::staged::{Selected, Side, Staged, Table};
 use crate::Result;
@@ -100,11 +100,15 @@ impl<'a> Exchange<'a> {
 
     fn begin(tables: Tables<'a>, comm: &Comm, direction: Direction, location: Location<'a>) -> Result<Exchange<'a>> {
         let (sent, received) = (direction.sent(comm.rank()), direction.received());
-        let flight = match location {
-            Location::Device(context) if !tables.is_empty() && is_taken(comm, context)? => {
-                Flight::Gpu(Direct::start(&tables, sent, received, comm, context)?, context)
+        let direct = match location {
+            Location::Device(context) if !tables.is_empty() => {
+                Direct::start(&tables, sent, received, comm, context)?.map(|direct| Flight::Gpu(direct, context))
             }
-            _ => Flight::Host(through_host(&tables, sent, received, comm, location)?, location),
+            _ => None,
+        };
+        let flight = match direct {
+            Some(flight) => flight,
+            None => Flight::Host(through_host(&tables, sent, received, comm, location)?, location),
         };
         Ok(Exchange { tables, direction, flight })
     }

@@ -87,7 +87,7 @@ const ALIGNED: usize = 16;
 const MOST_IDLE: usize = 8;
 
 impl Rows {
-    /// These rows, in memory of as many bytes as `allocate` gets, or more.
+    /// These rows, in memory of as many bytes as `allocate` is asked for, or more.
     ///
     /// # Errors
     /// When memory cannot be allocated.
