@@ -157,6 +157,10 @@ table! {
     alltoall = "MPI_Alltoall": fn(*const c_void, c_int, Handle, *mut c_void, c_int, Handle, Handle);
     isend = "MPI_Isend": fn(*const c_void, c_int, Handle, c_int, c_int, Handle, *mut c_void);
     irecv = "MPI_Irecv": fn(*mut c_void, c_int, Handle, c_int, c_int, Handle, *mut c_void);
+    recv_init = "MPI_Recv_init": fn(*mut c_void, c_int, Handle, c_int, c_int, Handle, *mut c_void);
+    send_init = "MPI_Send_init": fn(*const c_void, c_int, Handle, c_int, c_int, Handle, *mut c_void);
+    startall = "MPI_Startall": fn(c_int, *mut c_void);
+    request_free = "MPI_Request_free": fn(*mut c_void);
     waitall = "MPI_Waitall": fn(c_int, *mut c_void, *mut c_void);
 }
 

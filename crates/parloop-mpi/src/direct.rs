@@ -1,6 +1,5 @@
 //! Messages in memory of a GPU, for libraries that take its addresses.
 
-use std::ffi::c_void;
 use std::mem;
 
 use crate::Result;
@@ -23,7 +22,7 @@ pub struct GpuBytes {
 
 impl GpuBytes {
     fn span(self) -> Span {
-        Span { with: self.with, address: self.address as usize as *mut c_void, length: self.length }
+        Span { with: self.with, address: self.address as usize, length: self.length }
     }
 }
 

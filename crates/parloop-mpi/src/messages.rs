@@ -1,7 +1,7 @@
 //! Messages to and from several processes at once: started, and finished when what they bring is needed.
 
 use crate::Result;
-use crate::comm::{Comm, address};
+use crate::comm::Comm;
 use crate::error::MpiError;
 use crate::requests::{Requests, Span};
 
@@ -35,6 +35,15 @@ impl Messages {
     /// A message from a process, of that many bytes.
     pub fn receive(&mut self, from: usize, bytes: usize) {
         self.received.push((from, vec![0; bytes]));
+    }
+
+    /// Whether they have these lengths, as [`lay_out`](Self::lay_out) takes them: memory and requests are then used again as they are.
+    pub fn have(&self, letters: &[(usize, usize, usize)]) -> bool {
+        let are = |list: &[(usize, Vec<u8>)], wanted: fn(&(usize, usize, usize)) -> usize| {
+            let found = list.iter().map(|(with, bytes)| (*with, bytes.len()));
+            found.eq(letters.iter().map(|letter| (letter.0, wanted(letter))).filter(|(_, bytes)| *bytes > 0))
+        };
+        are(&self.sent, |letter| letter.1) && are(&self.received, |letter| letter.2)
     }
 
     /// Messages of these lengths: the rank of each process, the bytes for it, and those from it. Those of no bytes are left out. The memory of
@@ -102,9 +111,10 @@ impl Messages {
         }
         let Some(group) = comm.group() else { return Ok(()) };
         let received = self.received.iter_mut().filter(|(from, _)| *from != rank);
-        let received = received.map(|(with, bytes)| Span { with: *with, address: bytes.as_mut_ptr().cast(), length: bytes.len() });
+        let received =
+            received.map(|(with, bytes)| Span { with: *with, address: bytes.as_mut_ptr().expose_provenance(), length: bytes.len() });
         let sent = self.sent.iter().filter(|(to, _)| *to != rank);
-        let sent = sent.map(|(with, bytes)| Span { with: *with, address: address(bytes).cast_mut(), length: bytes.len() });
+        let sent = sent.map(|(with, bytes)| Span { with: *with, address: bytes.as_ptr().expose_provenance(), length: bytes.len() });
         // SAFETY: the bytes are owned by these messages, which wait before they give them away or are dropped; what is sent is only read.
         unsafe { self.requests.start(group, received, sent) }
     }

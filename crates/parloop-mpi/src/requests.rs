@@ -1,9 +1,9 @@
-//! Requests of the library: messages that were started, and are waited for once.
+//! Requests of the library: messages that are started, and waited for once. Those that are started again with the same bytes are made once and kept.
 
 use std::ffi::{c_int, c_void};
 
 use crate::Result;
-use crate::comm::{Group, MOST};
+use crate::comm::{Group, MOST, address};
 use crate::error::MpiError;
 use crate::library::check;
 
@@ -11,23 +11,32 @@ use crate::library::check;
 const TAG: c_int = 15;
 
 /// Bytes that go to a process or come from it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     pub with: usize,
-    pub address: *mut c_void,
+    /// Of the first byte, exposed.
+    pub address: usize,
     pub length: usize,
 }
 
 impl Span {
+    /// Where the bytes are, which nothing writes to where there are none.
+    fn pointer(self) -> *mut c_void {
+        if self.length == 0 { address(&[]).cast_mut() } else { std::ptr::with_exposed_provenance_mut(self.address) }
+    }
+
     /// Its pieces, of which a message can have one; one without bytes where there are none.
     fn pieces(self) -> impl Iterator<Item = Span> {
         let starts = (0..self.length.div_ceil(MOST).max(1)).map(|piece| piece * MOST);
-        starts.map(move |start| Span {
-            address: self.address.cast::<u8>().wrapping_add(start).cast(),
-            length: (self.length - start).min(MOST),
-            ..self
-        })
+        starts.map(move |start| Span { address: self.address + start, length: (self.length - start).min(MOST), ..self })
     }
+}
+
+/// A message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Letter {
+    Received(Span),
+    Sent(Span),
 }
 
 /// Requests, in flight or not.
@@ -35,36 +44,39 @@ impl Span {
 pub(crate) struct Requests {
     /// As the library writes them: words, of which handles of 32 bits fill the halves.
     words: Vec<u64>,
-    flight: Option<Flight>,
-    /// Why it is not known whether those of the last flight are done, if it is not.
-    lost: Option<MpiError>,
+    /// The last messages, and the next ones while they are compared.
+    last: Vec<Letter>,
+    next: Vec<Letter>,
+    /// The communicator of the last messages.
+    group: Option<Group>,
+    state: State,
 }
 
-/// Requests that were started and not waited for.
-struct Flight {
-    group: Group,
-    count: usize,
-}
-
-impl Flight {
-    /// Starts one more, which the library writes to the place that `call` gets.
-    fn start(&mut self, words: &mut Vec<u64>, function: &'static str, call: impl FnOnce(*mut c_void) -> c_int) -> Result<()> {
-        // One word for each is enough; those that are there may move.
-        words.resize(words.len().max(self.count + 1), 0);
-        let offset = self.count * self.group.mpi.table.abi.handle_size();
-        check(function, call(words.as_mut_ptr().cast::<u8>().wrapping_add(offset).cast()))?;
-        self.count += 1;
-        Ok(())
-    }
+/// What the words are.
+#[derive(Default)]
+enum State {
+    /// Nothing that the library knows.
+    #[default]
+    Unused,
+    /// This many that were started, of messages that go once.
+    Once(usize),
+    /// Those of the last messages, which can be started again.
+    Kept { are_in_flight: bool },
+    /// It is not known whether those of the last flight are done, and why.
+    Lost(MpiError),
 }
 
 impl Requests {
     /// Whether the library may use their memory.
     pub fn are_in_flight(&self) -> bool {
-        self.flight.is_some() || self.lost.is_some()
+        match self.state {
+            State::Unused => false,
+            State::Kept { are_in_flight } => are_in_flight,
+            State::Once(_) | State::Lost(_) => true,
+        }
     }
 
-    /// Starts messages, those that come first.
+    /// Starts messages, those that come first. Where they are the last ones again their requests are kept, and the third time nothing is made.
     ///
     /// # Errors
     /// What the library says. Messages that were started before are in flight.
@@ -74,27 +86,114 @@ impl Requests {
     /// or reads what comes.
     pub unsafe fn start(&mut self, group: Group, received: impl Iterator<Item = Span>, sent: impl Iterator<Item = Span>) -> Result<()> {
         self.wait()?;
-        let (mut received, mut sent) = (received.peekable(), sent.peekable());
-        if received.peek().is_none() && sent.peek().is_none() {
+        self.next.clear();
+        self.next.extend(received.flat_map(Span::pieces).map(Letter::Received));
+        self.next.extend(sent.flat_map(Span::pieces).map(Letter::Sent));
+        if self.next.is_empty() {
             return Ok(());
         }
         group.mpi.check_alive()?;
-        let flight = self.flight.insert(Flight { group, count: 0 });
-        let table = &group.mpi.table;
         let _turn = group.mpi.turn();
-        for Span { with, address, length } in received.flat_map(Span::pieces) {
-            // SAFETY: as the caller promises; there is room for the request.
-            flight.start(&mut self.words, "MPI_Irecv", |request| unsafe {
-                (table.irecv)(address, length as c_int, table.byte, with as c_int, TAG, group.handle, request)
-            })?;
+        if self.next == self.last && self.group.is_some_and(|last| last.handle == group.handle) {
+            // SAFETY: as the caller promises.
+            return unsafe { self.start_again(group) };
         }
-        for Span { with, address, length } in sent.flat_map(Span::pieces) {
-            // SAFETY: as above.
-            flight.start(&mut self.words, "MPI_Isend", |request| unsafe {
-                (table.isend)(address, length as c_int, table.byte, with as c_int, TAG, group.handle, request)
-            })?;
+        self.forget(group);
+        std::mem::swap(&mut self.last, &mut self.next);
+        self.group = Some(group);
+        // SAFETY: as the caller promises.
+        unsafe { self.start_once(group) }
+    }
+
+    /// Starts the last messages with requests that go once.
+    ///
+    /// # Safety
+    /// As [`start`](Self::start); the library is alive and it is our turn.
+    unsafe fn start_once(&mut self, group: Group) -> Result<()> {
+        let table = &group.mpi.table;
+        self.state = State::Once(0);
+        for index in 0..self.last.len() {
+            let request = self.place(group, index);
+            // SAFETY: as the caller promises; there is room for the request.
+            let (function, code) = unsafe {
+                match self.last[index] {
+                    Letter::Received(span) => (
+                        "MPI_Irecv",
+                        (table.irecv)(span.pointer(), span.length as c_int, table.byte, span.with as c_int, TAG, group.handle, request),
+                    ),
+                    Letter::Sent(span) => (
+                        "MPI_Isend",
+                        (table.isend)(span.pointer(), span.length as c_int, table.byte, span.with as c_int, TAG, group.handle, request),
+                    ),
+                }
+            };
+            check(function, code)?;
+            self.state = State::Once(index + 1);
         }
         Ok(())
+    }
+
+    /// Starts the last messages with requests that are kept, which it makes where there are none.
+    ///
+    /// # Safety
+    /// As [`start`](Self::start); the library is alive and it is our turn.
+    unsafe fn start_again(&mut self, group: Group) -> Result<()> {
+        if !matches!(self.state, State::Kept { .. }) {
+            // SAFETY: as the caller promises.
+            unsafe { self.make(group) }?;
+        }
+        // SAFETY: these are requests that are not in flight, and the addresses may be used as the caller promises.
+        let code = unsafe { (group.mpi.table.startall)(self.last.len() as c_int, self.words.as_mut_ptr().cast()) };
+        let started = check("MPI_Startall", code);
+        // After an error some may have been.
+        self.state = started.clone().map_or_else(State::Lost, |()| State::Kept { are_in_flight: true });
+        started
+    }
+
+    /// Makes requests for the last messages that are not started.
+    ///
+    /// # Safety
+    /// The library is alive and it is our turn.
+    unsafe fn make(&mut self, group: Group) -> Result<()> {
+        let table = &group.mpi.table;
+        for index in 0..self.last.len() {
+            let request = self.place(group, index);
+            // SAFETY: nothing is read or written before it is started; there is room for the request.
+            let (function, code) = unsafe {
+                match self.last[index] {
+                    Letter::Received(span) => (
+                        "MPI_Recv_init",
+                        (table.recv_init)(span.pointer(), span.length as c_int, table.byte, span.with as c_int, TAG, group.handle, request),
+                    ),
+                    Letter::Sent(span) => (
+                        "MPI_Send_init",
+                        (table.send_init)(span.pointer(), span.length as c_int, table.byte, span.with as c_int, TAG, group.handle, request),
+                    ),
+                }
+            };
+            check(function, code)?;
+        }
+        self.state = State::Kept { are_in_flight: false };
+        Ok(())
+    }
+
+    /// Where the library writes a request.
+    fn place(&mut self, group: Group, index: usize) -> *mut c_void {
+        // One word for each is enough; those that are there may move.
+        self.words.resize(self.words.len().max(index + 1), 0);
+        self.words.as_mut_ptr().cast::<u8>().wrapping_add(index * group.mpi.table.abi.handle_size()).cast()
+    }
+
+    /// Frees requests that are kept and not in flight. The library is alive and it is our turn.
+    fn forget(&mut self, group: Group) {
+        if matches!(self.state, State::Kept { are_in_flight: false }) {
+            self.state = State::Unused;
+            for index in 0..self.last.len() {
+                let request = self.place(group, index);
+                // SAFETY: it is a request of the library that is not in flight. One that it does not free is lost to it, and does no harm.
+                unsafe { (group.mpi.table.request_free)(request) };
+            }
+        }
     }
 
     /// Waits for all.
@@ -102,21 +201,32 @@ impl Requests {
     /// # Errors
     /// What the library says; from then on it is not known what it does with their memory, and all calls have this error.
     pub fn wait(&mut self) -> Result<()> {
-        if let Some(error) = &self.lost {
-            return Err(error.clone());
-        }
-        let Some(flight) = self.flight.take() else { return Ok(()) };
-        let done = self.wait_for(&flight);
-        self.lost = done.as_ref().err().cloned();
+        let (count, after) = match &self.state {
+            State::Unused | State::Kept { are_in_flight: false } => return Ok(()),
+            State::Lost(error) => return Err(error.clone()),
+            State::Once(count) => (*count, State::Unused),
+            State::Kept { are_in_flight: true } => (self.last.len(), State::Kept { are_in_flight: false }),
+        };
+        let done = self.wait_for(count);
+        self.state = done.clone().map_or_else(State::Lost, |()| after);
         done
     }
 
-    fn wait_for(&mut self, flight: &Flight) -> Result<()> {
-        flight.group.mpi.check_alive()?;
-        let table = &flight.group.mpi.table;
-        let _turn = flight.group.mpi.turn();
+    fn wait_for(&mut self, count: usize) -> Result<()> {
+        let Some(Group { mpi, .. }) = self.group else { return Ok(()) };
+        mpi.check_alive()?;
+        let _turn = mpi.turn();
         // SAFETY: the library is alive, and these are requests that were started and not waited for; nobody wants their statuses.
-        let code = unsafe { (table.waitall)(flight.count as c_int, self.words.as_mut_ptr().cast(), table.abi.no_statuses()) };
+        let code = unsafe { (mpi.table.waitall)(count as c_int, self.words.as_mut_ptr().cast(), mpi.table.abi.no_statuses()) };
         check("MPI_Waitall", code)
+    }
+}
+
+impl Drop for Requests {
+    fn drop(&mut self) {
+        if let Some(group) = self.group.filter(|group| group.mpi.check_alive().is_ok()) {
+            let _turn = group.mpi.turn();
+            self.forget(group);
+        }
     }
 }

@@ -144,8 +144,7 @@ fn through_host(tables: &[Table<'_>], sent: Option<Selected>, received: Selected
             letters[known].2 += received.rows(neighbour).len() * storage.row_bytes();
         }
     }
-    let mut messages = tables.first().map(|first| letters::take(first.halo)).unwrap_or_default();
-    messages.lay_out(&letters)?;
+    let mut messages = tables.first().map(|first| letters::take(first.halo, &letters)).transpose()?.unwrap_or_default();
     if let Some(sent) = sent {
         pack(tables, sent, location, &mut messages)?;
     }
@@ -261,8 +260,7 @@ pub fn stale<'a>(tables: impl Iterator<Item = Table<'a>>, comm: &Comm) -> Result
 pub fn add_ghosts(Table { halo, storage }: Table<'_>) -> Result<()> {
     let length = storage.row_bytes();
     let bytes = |neighbour: &Neighbour| (neighbour.rank, neighbour.imports.len() * length, neighbour.exports.len() * length);
-    let mut messages = letters::take(halo);
-    messages.lay_out(&halo.neighbours().iter().map(bytes).collect::<Vec<_>>())?;
+    let mut messages = letters::take(halo, &halo.neighbours().iter().map(bytes).collect::<Vec<_>>())?;
     for neighbour in halo.neighbours() {
         if let Some(bytes) = messages.outgoing(neighbour.rank) {
             storage.pack(&neighbour.imports, bytes)?;
