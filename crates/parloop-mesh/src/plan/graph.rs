@@ -47,13 +47,19 @@ impl Graph {
         Ok(Graph { starts, list })
     }
 
-    /// Which part each element belongs to: about as many in each, and as few neighbours as possible in different ones (METIS's k-way partition).
+    /// Which part each element belongs to: about as many in each, and as few neighbours as possible in different ones (METIS's k-way partition; where
+    /// there are fewer than two elements for each part, they are dealt out in order).
     ///
     /// # Errors
     /// [`PlanError::Metis`].
     pub fn partition(&self, parts: usize) -> Result<Vec<u32>, PlanError> {
-        let mut part_of = vec![0i32; self.starts.len() - 1];
-        if parts > 1 && !part_of.is_empty() {
+        let size = self.starts.len() - 1;
+        // METIS prints complaints where there are more parts than elements.
+        if size < 2 * parts {
+            return Ok((0..size).map(|element| (element * parts / size) as u32).collect());
+        }
+        let mut part_of = vec![0i32; size];
+        if parts > 1 {
             let wrong = |reason: String| PlanError::Metis { reason };
             let graph = metis::Graph::new(1, fits("the number of parts", parts)?, &self.starts, &self.list);
             graph.map_err(|error| wrong(error.to_string()))?.part_kway(&mut part_of).map_err(|error| wrong(error.to_string()))?;

@@ -57,6 +57,8 @@ impl Direct {
     /// # Errors
     /// As [`start`](Self::start).
     pub fn finish(self, tables: &[Table<'_>], received: Selected, context: &Context) -> Result<()> {
+        // MPI copies with the CUDA context of the calling thread, which others may have changed: any call of the stream sets it.
+        context.stream().is_idle().map_err(KernelError::from)?;
         let both = *self.messages.finish()?;
         both.received.put_back(context)?;
         both.received.rows.move_all(RowMove::Scatter, tables, received, context)?;

@@ -247,7 +247,8 @@ impl Lists {
         };
         let (exports, imports) = (upload(Side::Exports)?, upload(Side::Imports)?);
         let made = Arc::new(Lists { exports, imports, movers: Lock::default(), devices: Lock::default(), hosts: Lock::default() });
-        Ok(known(|known| known.entry(halo.id()).or_default().entry(key).or_insert(made).clone()))
+        // What another thread made meanwhile is taken; ours is dropped outside of the lock.
+        Ok(known(|known| known.entry(halo.id()).or_default().entry(key).or_insert_with(|| made.clone()).clone()))
     }
 
     fn list(&self, side: Side) -> &Memory {
@@ -275,7 +276,8 @@ impl Lists {
         let array = |name: &str| lowered.arrays.iter().find(|(known, _)| known.as_str() == name).map(|(_, array)| *array);
         let arrays: Vec<Array> = repeat.arrays().iter().filter_map(|name| array(name)).collect();
         let arrays = arrays.try_into().expect("invariant: two tables and a list are taken");
-        Ok(self.movers.lock_or(HashMap::new).entry(key).or_insert(Arc::new(Mover { repeat, arrays })).clone())
+        let made = Arc::new(Mover { repeat, arrays });
+        Ok(self.movers.lock_or(HashMap::new).entry(key).or_insert_with(|| made.clone()).clone())
     }
 }
 
