@@ -33,15 +33,15 @@ pub struct GpuMessages<M> {
 }
 
 impl Comm {
-    /// Whether it is asked for, by `PARLOOP_MPI_GPU=1`, that addresses of such memory are passed, and the library says that it takes them.
+    /// Whether the library says that it takes addresses of such memory, and `PARLOOP_MPI_GPU=0` does not forbid it.
     pub fn takes_memory_of(&self, gpu: Gpu) -> bool {
-        let is_asked = || std::env::var_os("PARLOOP_MPI_GPU").is_some_and(|value| value == "1");
+        let is_allowed = || std::env::var_os("PARLOOP_MPI_GPU").is_none_or(|value| value != "0");
         let is_taken = |group: Group| {
             let _turn = group.mpi.turn();
             // SAFETY: the library is initialised since there is a communicator, and it was just seen not to be finalised.
             group.mpi.check_alive().is_ok() && unsafe { group.mpi.table.gpus.takes(gpu) }
         };
-        is_asked() && self.group().is_some_and(is_taken)
+        is_allowed() && self.group().is_some_and(is_taken)
     }
 }
 
