@@ -1116,6 +1116,14 @@ class _Comm:
     def abort(self, code: int = 1) -> None: ...
 
 def _distribute(set: _Set, by: Any, coordinates: _Dat | None, comm: Any) -> dict[str, Any]: ...
+def _distribute_slices(
+    sets: list[tuple[str, int]],
+    maps: list[tuple[str, int, int, int, bytes]],
+    data: list[tuple[str, int, list[int], Any, bytes]],
+    set: int,
+    by: int | list[int],
+    comm: _Comm,
+) -> dict[str, Any]: ...
 def _par_loop(
     kernel: _Kernel, iterset: _Set, *args: _Arg | complex, plan: _Plan | None = None, deterministic: bool = False, checked: bool | None = None,
     lanes: bool | None = None, context: _Device | None = None, iteration_region: _Region | None = None, pass_layer_arg: bool = False,

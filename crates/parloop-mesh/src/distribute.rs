@@ -1,6 +1,9 @@
 //! From one process to many: each keeps its part of a mesh, with all sets, maps and data that are tied to it.
 
 mod alike;
+mod bisection;
+mod homes;
+pub(crate) mod slices;
 
 use std::collections::HashMap;
 
@@ -38,8 +41,8 @@ pub enum By<'a> {
 pub struct Report {
     /// How many elements each process owns.
     pub owned: Vec<usize>,
-    /// How many pairs of neighbours are owned by different processes.
-    pub cut: usize,
+    /// How many pairs of neighbours are owned by different processes, where they were counted.
+    pub cut: Option<usize>,
     /// With how many others this process exchanges ghosts.
     pub neighbours: usize,
     /// How many ghosts of the set this process has.
@@ -106,14 +109,14 @@ pub fn distribute(set: &Set, by: By<'_>, comm: &Comm) -> Result<Report> {
         all_links.iter().zip(&of_runs).map(|(link, (arity, values))| Link { arity: *arity, values, ..*link }).collect();
     let counts: Vec<usize> = mesh.sets.iter().zip(&runs).map(|(set, runs)| runs.as_ref().map_or(set.sizes().total, Runs::count)).collect();
     let owners = owners(&mesh, by, Links { elements: &links, runs: &run_links, of_set: runs[0].as_ref() }, comm)?;
-    let mut report = Report { owned: vec![0; comm.size()], cut: 0, neighbours: 0, ghosts: 0 };
+    let mut report = Report { owned: vec![0; comm.size()], cut: Some(0), neighbours: 0, ghosts: 0 };
     for (run, &owner) in owners.iter().enumerate() {
         report.owned[owner as usize] += runs[0].as_ref().map_or(1, |runs| runs.elements(run).count());
     }
     if comm.size() == 1 {
         return Ok(report);
     }
-    report.cut = Graph::of(0, counts[0], &run_links)?.cut(&owners);
+    report.cut = Some(Graph::of(0, counts[0], &run_links)?.cut(&owners));
     let owners = follow(&counts, &run_links, 0, owners, comm.size())?;
     let owners: Vec<Vec<u32>> = owners.into_iter().map(|of_set| of_set.expect("invariant: maps connect all of these sets")).collect();
     let slices: Vec<&[u32]> = owners.iter().map(|of_set| &of_set[..]).collect();
@@ -374,14 +377,14 @@ impl Tied {
         for (place, set) in self.sets.iter().enumerate() {
             let share = &division.shares[place];
             let sizes = Sizes { core: share.core, owned: share.owned, total: share.numbers.len() };
-            let halo = Halo::new(comm, share.clone(), &division.owners[place])?;
-            sets.push(set.with_halo(
-                sizes,
-                match &division.local_runs[place] {
-                    Some(runs) => halo.with_runs(runs.clone()),
-                    None => halo,
-                },
-            ));
+            let owners = &division.owners[place];
+            let ghosts = share.numbers[share.owned..].iter().map(|&number| owners[number as usize]).collect();
+            let halo = Halo::new(comm, share.clone(), ghosts, owners.len())?;
+            let halo = match &division.local_runs[place] {
+                Some(runs) => halo.with_runs(runs.clone()),
+                None => halo,
+            };
+            sets.push(Set::part_of_mesh(set.name().to_owned(), sizes, halo));
         }
         let extruded = self.extruded.iter().map(|set| set.over(&sets[self.place(set)])).collect::<Result<Vec<_>>>()?;
         let mut parts = Parts { sets, extruded, maps: Vec::new() };

@@ -58,6 +58,7 @@ pub use declare::meeting::{Dropped, Meeting};
 pub use declare::moves::Moves;
 pub use declare::set::{Set, SetKind};
 pub use declare::sparsity::{MapPair, Sparsity};
+pub use distribute::slices::{MeshPart, MeshSlices, SlicesBy};
 pub use distribute::{By, Report, distribute};
 pub use error::MeshError;
 pub use files::vtk;

@@ -36,4 +36,31 @@ impl Comm {
         }
         Ok(received)
     }
+
+    /// What all processes have, combined: `combine` changes the bytes of one by those of another, of the same length, in an order that depends on the
+    /// number of processes alone.
+    ///
+    /// # Errors
+    /// What the library says. Different lengths on other processes are not detected.
+    pub fn combine_all(&self, bytes: Vec<u8>, combine: impl Fn(&mut [u8], &[u8])) -> Result<Vec<u8>> {
+        let (rank, size, length) = (self.rank(), self.size(), bytes.len());
+        let (mut own, mut step) = (bytes, 1);
+        // Pairs, pairs of pairs and so on: the first of each has what both have.
+        while step < size && rank.is_multiple_of(2 * step) {
+            if rank + step < size {
+                let mut messages = Messages::default();
+                messages.receive(rank + step, length);
+                messages.start(self)?;
+                messages.finish()?.iter().for_each(|(_, other)| combine(&mut own, other));
+            }
+            step *= 2;
+        }
+        if rank > 0 {
+            let mut messages = Messages::default();
+            messages.send(rank - step, std::mem::take(&mut own));
+            messages.start(self)?;
+            messages.wait()?;
+        }
+        self.broadcast(&own, 0)
+    }
 }

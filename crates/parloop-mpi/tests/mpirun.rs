@@ -53,6 +53,13 @@ fn worker_bytes() {
     for (from, bytes) in received.into_iter().enumerate() {
         assert_eq!(bytes, if (rank + from) % 3 == 1 { Vec::new() } else { text(from, rank) });
     }
+    // Combined in the order of the ranks, which concatenation tells apart from others: each has its own bytes and zeros.
+    let own: Vec<u8> = (0..size).map(|place| if place == rank { rank as u8 + 1 } else { 0 }).collect();
+    let all = world.combine_all(own, |own, other| {
+        assert!(own.iter().rposition(|&byte| byte > 0) < other.iter().position(|&byte| byte > 0), "lower ranks come first");
+        own.iter_mut().zip(other).for_each(|(own, other)| *own += other);
+    });
+    assert_eq!(all.unwrap(), (1..=size as u8).collect::<Vec<_>>());
     // Two batches at once do not mix, since messages between two processes stay in order; one that is dropped is waited for.
     let start = |byte: u8| {
         let mut messages = Messages::default();

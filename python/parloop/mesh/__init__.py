@@ -55,6 +55,8 @@ from ._read import read_mesh as read_mesh
 from ._report import LoopReport as LoopReport
 from ._report import PlanReport as PlanReport
 from ._series import TimeSeries as TimeSeries
+from ._slices import MeshPart as MeshPart
+from ._slices import distribute_slices as distribute_slices
 from ._solve import solve as solve
 from ._space import Space as Space
 
@@ -65,7 +67,7 @@ ON_TOP, ON_INTERIOR_FACETS = Region.ON_TOP, Region.ON_INTERIOR_FACETS
 
 __all__ = [
     "ALL", "Access", "Arg", "Comm", "ComposedMap", "Constant", "Dat", "DatView", "DataSet", "Distribution", "ExtrudedSet", "Global", "GlobalDataSet", "INC", "Kernel", "LoopReport", "MAX",
-    "MIN", "Map", "Mat", "Mesh", "MeshError", "MixedDat", "MixedDataSet", "MixedMap", "MixedMat", "MixedSet", "MixedSparsity", "ON_BOTTOM",
+    "MIN", "Map", "Mat", "Mesh", "MeshError", "MeshPart", "MixedDat", "MixedDataSet", "MixedMap", "MixedMat", "MixedSet", "MixedSparsity", "ON_BOTTOM",
     "ON_INTERIOR_FACETS", "ON_TOP", "ParLoop", "PermutedMap", "PlanReport", "READ", "RW", "Region", "Set", "Solution", "Space", "Sparsity", "Subset", "TimeSeries",
-    "WRITE", "box_mesh", "distribute", "load", "par_loop", "read_mesh", "save", "solve", "write_vtk",
+    "WRITE", "box_mesh", "distribute", "distribute_slices", "load", "par_loop", "read_mesh", "save", "solve", "write_vtk",
 ]  # fmt: skip

@@ -25,7 +25,7 @@ class Distribution(NamedTuple):
 
     owned: list[int]  #: how many elements each process owns
     imbalance: float  #: the most of them over the mean; 1 is perfect
-    cut: int  #: pairs of neighbours that different processes own
+    cut: int | None  #: pairs of neighbours that different processes own, where they were counted
     neighbours: int  #: processes with which this one exchanges ghosts
     ghosts: int  #: ghosts of the set that this process has
     comm: Comm  #: the processes

@@ -1,5 +1,6 @@
 //! What a process has of a distributed set, and with whom it exchanges the numbers of ghosts.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use parloop_mpi::Comm;
@@ -33,25 +34,26 @@ pub struct Neighbour {
 }
 
 impl Halo {
-    /// The lists of both sides: processes with ghosts ask the owners. All processes must call it.
+    /// The lists of both sides: processes with ghosts ask the owners. `owners` has that of each ghost, and `whole` says how many elements all processes
+    /// have. All processes must call it.
     ///
     /// # Errors
     /// What MPI says.
-    pub fn new(comm: &Comm, share: Share, owners: &[u32]) -> Result<Halo> {
+    pub fn new(comm: &Comm, share: Share, owners: Vec<u32>, whole: usize) -> Result<Halo> {
         let mut imports: Vec<Vec<i32>> = vec![Vec::new(); comm.size()];
-        for (place, &number) in share.numbers.iter().enumerate().skip(share.owned) {
-            imports[owners[number as usize] as usize].push(place as i32);
+        for (place, &owner) in (share.owned..).zip(&owners) {
+            imports[owner as usize].push(place as i32);
         }
         let asked = |places: &Vec<i32>| places.iter().flat_map(|&place| share.numbers[place as usize].to_le_bytes()).collect();
         let exports = comm.exchange_all(imports.iter().map(asked).collect())?;
-        let places = share.places(owners.len());
-        let number = |bytes: &[u8]| places[i32::from_le_bytes(bytes.try_into().expect("invariant: four bytes")) as usize];
+        let places: HashMap<i32, i32> = share.numbers[..share.owned].iter().copied().zip(0..).collect();
+        let number = |bytes: &[u8]| places[&i32::from_le_bytes(bytes.try_into().expect("invariant: four bytes"))];
         let neighbours = imports.into_iter().zip(exports).enumerate().map(|(rank, (imports, asked))| {
             let exports = asked.chunks_exact(4).map(number).collect();
             Neighbour { rank, exports, imports }
         });
         let neighbours = neighbours.filter(|neighbour| !neighbour.exports.is_empty() || !neighbour.imports.is_empty()).collect();
-        Ok(Halo { id: Identity::fresh(), comm: comm.clone(), whole: owners.len(), share, neighbours, runs: None })
+        Ok(Halo { id: Identity::fresh(), comm: comm.clone(), whole, share, neighbours, runs: None })
     }
 
     /// With the run of each element: columns lead only to elements of one run, which follow one another.

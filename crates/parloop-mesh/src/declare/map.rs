@@ -238,6 +238,14 @@ impl Map {
         Map::made(from, to, self.arity(), values, self.moves().map(|moves| moves.divided(step)), self.name().to_owned())
     }
 
+    /// A map between parts of sets.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new).
+    pub(crate) fn between_parts(from: &Set, to: &Set, arity: usize, values: &[i32], name: String) -> Result<Map> {
+        Map::made(from, to, arity, values, None, name)
+    }
+
     /// This map, made of maps that take the place of those it was made of; `None` as long as one of these is not known.
     ///
     /// # Errors

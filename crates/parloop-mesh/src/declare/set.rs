@@ -110,9 +110,9 @@ impl Set {
         set
     }
 
-    /// The part of this set that a process has.
-    pub(crate) fn with_halo(&self, sizes: Sizes, halo: Halo) -> Set {
-        Set::shared(self.name().to_owned(), sizes, SetKind::Plain, Some(halo))
+    /// The part of a set that a process has.
+    pub(crate) fn part_of_mesh(name: String, sizes: Sizes, halo: Halo) -> Set {
+        Set::shared(name, sizes, SetKind::Plain, Some(halo))
     }
 
     /// The part of this extruded set that a process has, over its part of the set below.

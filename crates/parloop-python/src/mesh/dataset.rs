@@ -28,6 +28,11 @@ impl DataSet {
         self.made.current()
     }
 
+    /// That of data on a set that has an object.
+    pub fn around(made: mesh::DataSet, set: Py<Set>) -> Result<DataSet> {
+        Ok(DataSet { made, set, name: name_of(None, "dataset")? })
+    }
+
     pub fn on(set: &Bound<'_, Set>, dim: &Bound<'_, PyAny>, name: Option<&Bound<'_, PyAny>>) -> Result<DataSet> {
         let name = name_of(name, "dataset")?;
         let axes = dim_of(dim, set.get().mesh().name(), 0)?;

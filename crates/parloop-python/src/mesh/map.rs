@@ -42,6 +42,12 @@ impl Map {
         object.cast::<Map>().map_err(|_| Exception::MapTypeError.error(format!("expected a Map, not {}", describe(object))).into())
     }
 
+    /// A map between two sets that have objects.
+    pub fn around(made: mesh::Map, iterset: Py<Set>, toset: Py<Set>) -> Map {
+        let (arity, name) = (made.arity(), made.name().to_owned());
+        Map { made: Some(made), iterset, toset, arity, name }
+    }
+
     /// The map or, once its sets are distributed, that between their parts.
     fn mesh(&self) -> Option<&mesh::Map> {
         self.made.as_ref().map(mesh::Map::current)

@@ -17,6 +17,7 @@ mod par_loop;
 mod processes;
 mod resident;
 mod set;
+mod slices;
 mod solve;
 mod sparsity;
 mod values;
@@ -49,6 +50,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("_Solution", py.get_type::<solve::Solution>())?;
     module.add("_Comm", py.get_type::<processes::Comm>())?;
     module.add_function(wrap_pyfunction!(processes::distribute, module)?)?;
+    module.add_function(wrap_pyfunction!(slices::distribute_slices, module)?)?;
     module.add_function(wrap_pyfunction!(solve::solve, module)?)?;
     module.add_function(wrap_pyfunction!(overlap::overlaps, module)?)?;
     module.add_function(wrap_pyfunction!(resident::numbers_on_context, module)?)?;

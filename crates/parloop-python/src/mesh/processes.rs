@@ -27,6 +27,10 @@ pub struct Comm {
 }
 
 impl Comm {
+    pub fn mesh(&self) -> &mesh::Comm {
+        &self.inner
+    }
+
     /// The processes that were given: ours, a communicator of mpi4py's, or without any the world.
     fn of(object: Option<&Bound<'_, PyAny>>, py: Python<'_>) -> Result<mesh::Comm> {
         let Some(object) = object.filter(|object| !object.is_none()) else {
@@ -154,14 +158,19 @@ pub fn distribute<'py>(
         }
     };
     let whole = set.mesh();
-    let report = py.detach(|| mesh::distribute(whole, by, &comm))?;
+    let found = py.detach(|| mesh::distribute(whole, by, &comm))?;
+    report(py, &found, &comm)
+}
+
+/// What is said about a set that was dealt out.
+pub fn report<'py>(py: Python<'py>, report: &mesh::Report, comm: &mesh::Comm) -> Result<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
     found.set_item("owned", &report.owned)?;
     found.set_item("imbalance", report.imbalance())?;
     found.set_item("cut", report.cut)?;
     found.set_item("neighbours", report.neighbours)?;
     found.set_item("ghosts", report.ghosts)?;
-    found.set_item("comm", Bound::new(py, Comm { inner: comm })?)?;
+    found.set_item("comm", Bound::new(py, Comm { inner: comm.clone() })?)?;
     Ok(found)
 }
 
