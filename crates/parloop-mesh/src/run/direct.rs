@@ -1,9 +1,10 @@
 //! Rows of tables in messages that MPI reads and writes in the memory of a GPU itself: nothing goes through the host.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use parloop_device::forked::Lock;
-use parloop_device::{DeviceId, DeviceKind, Memory};
+use parloop_device::{DeviceId, DeviceKind, Event, Memory};
 use parloop_kernel::{Context, KernelError};
 use parloop_mpi::{Comm, Gpu, GpuBytes, GpuMessages};
 
@@ -22,21 +23,29 @@ struct Both {
     received: Letters,
 }
 
+/// MPI takes memory of the device of a context.
+pub struct Taken<'a> {
+    comm: &'a Comm,
+    context: &'a Context,
+}
+
+impl<'a> Taken<'a> {
+    /// Whether it does, as it says, and as a message of this process to itself shows once.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn of(comm: &'a Comm, context: &'a Context) -> Result<Option<Taken<'a>>> {
+        Ok(is_taken(comm, context)?.then_some(Taken { comm, context }))
+    }
+}
+
 impl Direct {
-    /// Gathers rows and sends them; `None` where MPI does not take memory of that device.
+    /// Gathers rows and sends them.
     ///
     /// # Errors
     /// When memory cannot be allocated, or the device fails; what MPI says.
-    pub fn start(
-        tables: &[Table<'_>],
-        sent: Option<Selected>,
-        received: Selected,
-        comm: &Comm,
-        context: &Context,
-    ) -> Result<Option<Direct>> {
-        if !is_taken(comm, context)? {
-            return Ok(None);
-        }
+    pub fn start(tables: &[Table<'_>], sent: Option<Selected>, received: Selected, taken: &Taken<'_>) -> Result<Direct> {
+        let Taken { comm, context } = *taken;
         let sent = sent.map(|which| Letters::new(tables, which, context).map(|letters| (which, letters))).transpose()?;
         if let Some((which, letters)) = &sent {
             letters.rows.move_all(RowMove::Gather, tables, *which, context)?;
@@ -46,10 +55,10 @@ impl Direct {
         // What is sent is there, and memory that was used before is free.
         context.stream().synchronize().map_err(KernelError::from)?;
         let bytes = (sent.as_ref().map_or_else(Vec::new, Letters::bytes), received.bytes());
-        // SAFETY: MPI says that it takes such addresses, and a message to this process itself arrived; the bytes lie in memory that these messages own,
-        // which no kernel uses that is not done.
+        // SAFETY: MPI takes such addresses, as `taken` shows; the bytes lie in memory that these messages own, and all kernels that use it are done: the
+        // stream has waited for those of other streams, and the host for the stream.
         let messages = unsafe { GpuMessages::start(Box::new(Both { sent, received }), &bytes.0, &bytes.1, comm) }?;
-        Ok(Some(Direct { messages }))
+        Ok(Direct { messages })
     }
 
     /// Waits for what comes, and puts it into its rows.
@@ -63,8 +72,8 @@ impl Direct {
         both.received.put_back(context)?;
         both.received.rows.move_all(RowMove::Scatter, tables, received, context)?;
         // Another stream may use the memory next.
-        context.stream().synchronize().map_err(KernelError::from)?;
-        both.sent.into_iter().chain([both.received]).for_each(|letters| letters.keep(context));
+        let event = Arc::new(context.stream().record().map_err(KernelError::from)?);
+        both.sent.into_iter().chain([both.received]).for_each(|letters| letters.keep(context, &event));
         Ok(())
     }
 }
@@ -126,9 +135,10 @@ impl Letters {
         Ok(self.parts.iter().try_for_each(|part| copy(part, ordered, &self.rows.device)).map_err(KernelError::from)?)
     }
 
-    /// Keeps the memory for the next exchange.
-    fn keep(self, context: &Context) {
-        kept(context, |kept| kept.extend(self.ordered.into_iter().chain([self.rows.device])));
+    /// Keeps the memory for the next exchange, which must wait for an event.
+    fn keep(self, context: &Context, event: &Arc<Event>) {
+        let memory = self.ordered.into_iter().chain([self.rows.device]);
+        kept(context, |kept| kept.extend(memory.map(|memory| Kept { memory, after: event.clone() })));
     }
 
     /// The messages: one for each neighbour.
@@ -148,14 +158,24 @@ fn memory(bytes: usize, context: &Context) -> Result<Memory> {
     // Drivers put what is smaller together, and other processes get all of it.
     const LEAST: usize = 1 << 21;
     let bytes = bytes.next_power_of_two().max(LEAST);
-    let known = kept(context, |kept| kept.iter().position(|memory| memory.len() == bytes).map(|place| kept.remove(place)));
-    Ok(known.map_or_else(|| context.device().allocate_for_processes(bytes), Ok).map_err(KernelError::from)?)
+    let known = kept(context, |kept| kept.iter().position(|kept| kept.memory.len() == bytes).map(|place| kept.remove(place)));
+    let memory = match known {
+        Some(Kept { memory, after }) => context.stream().wait_for(&after).map(|()| memory),
+        None => context.device().allocate_for_processes(bytes),
+    };
+    Ok(memory.map_err(KernelError::from)?)
+}
+
+/// Memory of which nothing is in use after an event.
+struct Kept {
+    memory: Memory,
+    after: Arc<Event>,
 }
 
 /// Memory of a device that MPI was given and that nobody uses. Libraries remember which memory other processes have mapped, and may fail where another one
 /// has its address: it is freed only where an error ends an exchange.
-fn kept<R>(context: &Context, with: impl FnOnce(&mut Vec<Memory>) -> R) -> R {
-    static KEPT: Lock<Option<HashMap<DeviceId, Vec<Memory>>>> = Lock::new(None);
+fn kept<R>(context: &Context, with: impl FnOnce(&mut Vec<Kept>) -> R) -> R {
+    static KEPT: Lock<Option<HashMap<DeviceId, Vec<Kept>>>> = Lock::new(None);
     with(KEPT.lock_or(|| None).get_or_insert_default().entry(context.device().id()).or_default())
 }
 
@@ -199,6 +219,7 @@ fn arrives(comm: &Comm, context: &Context) -> Result<bool> {
     let Ok((from, to)) = messages.and_then(GpuMessages::finish) else { return Ok(false) };
     let mut found = vec![0; LENGTH];
     context.stream().read(&to, 0, &mut found).map_err(KernelError::from)?;
-    kept(context, |kept| kept.extend([from, to]));
+    let after = Arc::new(context.stream().record().map_err(KernelError::from)?);
+    kept(context, |kept| kept.extend([from, to].map(|memory| Kept { memory, after: after.clone() })));
     Ok(found == text)
 }

@@ -1,13 +1,16 @@
 //! Ghost values, sent by their owners: several tables in one message to each neighbour.
 
+use std::time::{Duration, Instant};
+
 use parloop_device::{DeviceKind, refuse_recording};
 use parloop_kernel::{Context, KernelError};
 use parloop_mpi::{Comm, Messages};
 use smallvec::{SmallVec, smallvec};
 
 use super::combine::combine;
-use super::direct::Direct;
+use super::direct::{Direct, Taken};
 use super::letters;
+use super::routes::{Alike, Route};
 use super::staged::{Selected, Side, Staged, Table};
 use crate::Result;
 use crate::access::Access;
@@ -25,6 +28,9 @@ pub struct Exchange<'a> {
     tables: Tables<'a>,
     direction: Direction,
     flight: Flight<'a>,
+    /// With what it is compared, where there is more than one way, and the time that the host has spent with it.
+    alike: Option<Alike>,
+    spent: Duration,
 }
 
 /// Messages, by where MPI finds them.
@@ -99,18 +105,17 @@ impl<'a> Exchange<'a> {
     }
 
     fn begin(tables: Tables<'a>, comm: &Comm, direction: Direction, location: Location<'a>) -> Result<Exchange<'a>> {
-        let (sent, received) = (direction.sent(comm.rank()), direction.received());
-        let direct = match location {
-            Location::Device(context) if !tables.is_empty() => {
-                Direct::start(&tables, sent, received, comm, context)?.map(|direct| Flight::Gpu(direct, context))
-            }
+        let (sent, received, begun) = (direction.sent(comm.rank()), direction.received(), Instant::now());
+        let taken = match location {
+            Location::Device(context) if !tables.is_empty() => Taken::of(comm, context)?.map(|taken| (taken, context)),
             _ => None,
         };
-        let flight = match direct {
-            Some(flight) => flight,
-            None => Flight::Host(through_host(&tables, sent, received, comm, location)?, location),
+        let alike = taken.as_ref().map(|(_, context)| Alike::new(context.device().id(), bytes(&tables, sent, received)));
+        let flight = match (taken, alike.map(Alike::route)) {
+            (Some((taken, context)), Some(Route::Direct)) => Flight::Gpu(Direct::start(&tables, sent, received, &taken)?, context),
+            _ => Flight::Host(through_host(&tables, sent, received, comm, location)?, location),
         };
-        Ok(Exchange { tables, direction, flight })
+        Ok(Exchange { tables, direction, flight, alike, spent: begun.elapsed() })
     }
 
     /// Waits for the messages, and puts what they bring where it belongs.
@@ -118,16 +123,31 @@ impl<'a> Exchange<'a> {
     /// # Errors
     /// As [`start`](Self::start).
     pub fn finish(self) -> Result<()> {
-        let received = self.direction.received();
-        match self.flight {
-            Flight::Host(messages, location) => put(&self.tables, received, messages, location)?,
-            Flight::Gpu(direct, context) => direct.finish(&self.tables, received, context)?,
+        let (received, begun) = (self.direction.received(), Instant::now());
+        let route = match self.flight {
+            Flight::Host(messages, location) => {
+                put(&self.tables, received, messages, location)?;
+                Route::Host
+            }
+            Flight::Gpu(direct, context) => {
+                direct.finish(&self.tables, received, context)?;
+                Route::Direct
+            }
+        };
+        if let Some(alike) = self.alike {
+            alike.took(route, self.spent + begun.elapsed());
         }
         for Table { storage, .. } in &self.tables {
             storage.set_ghosts_fresh(self.direction == Direction::ToGhosts);
         }
         Ok(())
     }
+}
+
+/// How many bytes are sent and received.
+fn bytes(tables: &[Table<'_>], sent: Option<Selected>, received: Selected) -> usize {
+    let rows = |of: &Neighbour| sent.map_or(0, |sent| sent.rows(of).len()) + received.rows(of).len();
+    tables.iter().map(|table| table.halo.neighbours().iter().map(rows).sum::<usize>() * table.storage.row_bytes()).sum()
 }
 
 /// Starts messages in memory of the host.

@@ -11,6 +11,7 @@ pub mod options;
 pub mod par_loop;
 mod product;
 pub mod report;
+mod routes;
 mod scheme;
 mod staged;
 mod strategy_cache;
