@@ -86,6 +86,17 @@ refused("200 ranks are needed", by=np.zeros(7 if rank == 0 else 200, int), coord
 refused("is assigned to rank 3, but there are 3 processes (on rank 2)", by=np.full(200, 3 if rank == 2 else 0), coordinates=None)
 other = {"other" if rank == 1 else "corners": given()["maps"]["corners"]}
 refused("all processes must add the same", maps=other)
+class Odd:
+    def __array__(self, *_, **__):
+        raise AssertionError
+for wrong in (np.zeros(len(slice_of(whole["x"])), np.float16), Odd()):
+    data = {**given()["data"], "d": ("vertices", wrong if rank == 1 else np.zeros(len(slice_of(whole["x"]))))}
+    try:
+        op2.distribute_slices("cells", **given(data=data))
+    except (pl.SetValueError, pl.DataTypeError, AssertionError) as error:
+        assert rank == 1 or "(on rank 1)" in str(error), error
+    else:
+        raise AssertionError("data of a wrong type is refused")
 refused("coordinates must be of type float64", data={"x": ("vertices", slice_of(whole["x"]).astype(np.float32))})
 refused("no map connects it with set `lonely`", sizes={"lonely": 5})
 assert op2.distribute_slices("cells", **given()).cells.global_size == 600, "nothing is left in flight"
@@ -98,6 +109,10 @@ def test_one_process_keeps_everything_as_it_is():
     rows = np.array([[0, 1], [1, 2], [2, 0]])
     part = op2.distribute_slices("edges", maps={"ends": ("edges", "nodes", rows)}, data={"x": ("nodes", [[0.0, 0], [1, 0], [0, 1]])}, coordinates="x")
     assert part.ends.values.tolist() == rows.tolist() and part.x.data_ro.tolist() == [[0, 0], [1, 0], [0, 1]]
+    for dtype in (">f8", ">i4", ">c16", "<u2", "?"):
+        numbers = np.arange(6).reshape(3, 2).astype(dtype)
+        other = op2.distribute_slices("edges", maps={"ends": ("edges", "nodes", rows.astype(">i8"))}, data={"d": ("nodes", numbers)}, by=[0, 0, 0])
+        assert other.d.data_ro.tolist() == numbers.tolist() and other.ends.values.tolist() == rows.tolist(), dtype
     assert not part.edges.is_distributed and part.distribution.owned == [3]
     assert repr(part) == "<MeshPart of rank 0 of 1: edges 3 of 3, nodes 3 of 3; maps: ends; data: x>"
     assert {"edges", "ends", "x"} <= set(dir(part))
@@ -109,14 +124,24 @@ def test_one_process_keeps_everything_as_it_is():
     ("changed", "message"),
     [
         ({"maps": {"ends": ("edges", "nodes")}}, r"map `ends` must be given as \(from, to, values\)"),
-        ({"maps": {"ends": ("edges", "nodes", [[0, -1]])}}, "map `ends` leads to element -1 of set `nodes`, which does not exist"),
-        ({"maps": {"ends": ("edges", "nodes", [[0, 2**31]])}}, "map `ends` leads to element 2147483648 of set `nodes`, which does not exist"),
+        ({"maps": {"ends": ("edges", "nodes", [[0, -1]])}}, r"map `ends`: entry \[0, 1\] of its slice is -1, which is not an element of set `nodes`"),
+        ({"maps": {"ends": ("edges", "nodes", [[0, 2**31]])}}, r"entry \[0, 1\] of its slice is 2147483648, which is not an element of set `nodes`"),
         ({"maps": {"ends": ("edges", "nodes", [[0, 3]])}}, r"entry \[0, 1\] is 3, but set `nodes` has 3 elements"),
         ({"maps": {"ends": ("edges", "nodes", np.zeros((2, 0), int))}}, r"must be an array with a row for each element, not of shape \(2, 0\)"),
         ({"maps": {"ends": ("edges", "points", [[0, 1]])}}, "map `ends` leads to set `points`, whose size is not known"),
         ({"maps": {"nodes": ("edges", "nodes", [[0, 1]])}}, "`nodes` is the name of a set and of a map"),
         ({"data": {"x": ("nodes", 1.0)}}, "data `x` must be an array with a row for each element"),
         ({"data": {"x": ("edges", [1.0, 2.0])}}, r"set `edges`: data `x` has 2 rows .* but 3 elements were given before"),
+        ({"maps": {"ends": ("edges", "nodes", [])}}, r"map `ends` has no rows in the slice of this process: give an array of shape \(0, arity\)"),
+        ({"maps": None}, "maps must be a dict by names, not None"),
+        ({"maps": {1: ("edges", "nodes", [[0, 1]])}}, "maps: names must be strings, not 1"),
+        ({"maps": {"ends": (["edges"], "nodes", [[0, 1]])}}, r"map `ends`: names must be strings, not \['edges'\]"),
+        ({"data": {"data": ("nodes", [1.0, 2, 3])}}, "data: a mesh has an attribute `data` already; use another name"),
+        ({"data": {"x": ("nodes", np.zeros((3, 0)))}}, "data `x` has no numbers for an element"),
+        ({"data": {"x": ("nodes", [0.0, np.nan, 1.0])}}, "coordinates `x`: row 1 of its slice has a number that is not finite"),
+        ({"sizes": {"edges": -1}}, "the size of set `edges` must be an integer from 0 to 2147483647, not -1"),
+        ({"sizes": {"edges": 2.5}}, "the size of set `edges` must be an integer from 0 to 2147483647, not 2.5"),
+        ({"sizes": {"edges": 2**64}}, "the size of set `edges` must be an integer from 0"),
         ({"by": "graph"}, "cannot be distributed by 'graph'"),
         ({"coordinates": None}, 'by="coordinates" needs coordinates='),
         ({"by": [0, 0, 0]}, "coordinates were given but are not used"),

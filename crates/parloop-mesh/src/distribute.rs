@@ -235,6 +235,9 @@ fn coordinates(mesh: &Tied, dat: &Dat, links: &[Link<'_>]) -> Result<Vec<f64>> {
         return wrong(format!("coordinates must be of type float64, not {}", dat.dtype()));
     }
     let values = dat.to_vec::<f64>()?;
+    if let Some(place) = values.iter().position(|x| !x.is_finite()) {
+        return wrong(format!("coordinates `{}`: row {} has a number that is not finite", dat.name(), place / dim.max(1)));
+    }
     if on == set {
         return Ok(values);
     }

@@ -39,6 +39,16 @@ enum Letter {
     Sent(Span),
 }
 
+impl Letter {
+    /// Whether it comes, and from whom or to whom.
+    fn end(self) -> (bool, usize) {
+        match self {
+            Letter::Received(span) => (true, span.with),
+            Letter::Sent(span) => (false, span.with),
+        }
+    }
+}
+
 /// Requests, in flight or not.
 #[derive(Default)]
 pub(crate) struct Requests {
@@ -76,7 +86,8 @@ impl Requests {
         }
     }
 
-    /// Starts messages, those that come first. Where they are the last ones again their requests are kept, and the third time nothing is made.
+    /// Starts messages, those that come first. Where they are the last ones again, and there is at most one from and to each process, their requests are kept,
+    /// and the third time nothing is made.
     ///
     /// # Errors
     /// What the library says. Messages that were started before are in flight.
@@ -139,6 +150,13 @@ impl Requests {
     /// As [`start`](Self::start); the library is alive and it is our turn.
     unsafe fn start_again(&mut self, group: Group) -> Result<()> {
         if !matches!(self.state, State::Kept { .. }) {
+            // The library may start them in any order: of two between the same processes one might come for the other.
+            let mut ends: Vec<_> = self.last.iter().map(|letter| letter.end()).collect();
+            ends.sort_unstable();
+            if ends.windows(2).any(|two| two[0] == two[1]) {
+                // SAFETY: as the caller promises.
+                return unsafe { self.start_once(group) };
+            }
             // SAFETY: as the caller promises.
             unsafe { self.make(group) }?;
         }

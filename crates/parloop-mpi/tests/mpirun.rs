@@ -94,6 +94,17 @@ fn worker_bytes() {
             assert_eq!(messages.incoming(from), vec![(10 * turn + from) as u8; bytes], "turn {turn} from {from}");
         }
     }
+    // Several to one process, again and again, stay in order.
+    let (other, mut messages) = (rank ^ 1, Messages::default());
+    if other < size {
+        (0..4).for_each(|byte| messages.send(other, vec![byte; 10]));
+        (0..4).for_each(|_| messages.receive(other, 10));
+        for _ in 0..5 {
+            messages.start(&world).unwrap();
+            messages.wait().unwrap();
+        }
+        assert_eq!(messages.finish().unwrap(), (0..4).map(|byte| (other, vec![byte; 10])).collect::<Vec<_>>());
+    }
     // By address, to others and to itself. Neither library was built for GPUs, but they take memory of the host.
     assert!(!world.takes_memory_of(Gpu::Cuda) && !world.takes_memory_of(Gpu::Hip));
     let (to, from) = ((rank + 1) % size, (rank + size - 1) % size);

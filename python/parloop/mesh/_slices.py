@@ -97,13 +97,13 @@ def distribute_slices(
     comm = Comm.world() if comm is None else comm if isinstance(comm, Comm) else Comm(comm)
     if comm.size > 1:
         end_all_when_one_raises(comm)
-    prepared, failed = None, None
+    prepared, failed, message = None, None, ""
     try:
-        prepared = _prepared(set, maps, data or {}, sizes or {}, by, coordinates)
-    except Exception as error:
-        failed = error
+        prepared = _prepared(set, maps, {} if data is None else data, {} if sizes is None else sizes, by, coordinates)
+    except BaseException as error:
+        failed, message = error, str(error) or type(error).__name__
     # The others would wait for a process that raises.
-    messages = comm.gather_bytes(str(failed).encode() if failed is not None else b"")
+    messages = comm.gather_bytes(message.encode(errors="backslashreplace"))
     if failed is not None:
         raise failed
     for rank, message in enumerate(messages):
@@ -137,7 +137,14 @@ def _prepared(
         if counts.setdefault(name, rows) != rows:
             raise SetValueError(f"set `{name}`: {what} has {rows} rows for the slice of this process, but {counts[name]} elements were given before")
 
+    for what, given in (("maps", maps), ("data", data), ("sizes", sizes)):
+        if not isinstance(given, Mapping):
+            raise SetValueError(f"{what} must be a dict by names, not {given!r}")
+        for name in given:
+            _check_name(name, what)
     for name, size in sizes.items():
+        if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or not 0 <= size <= _MOST:
+            raise SetValueError(f"the size of set `{name}` must be an integer from 0 to {_MOST}, not {size!r}")
         count(name, int(size), "sizes")
     tables = {name: _table(name, given) for name, given in maps.items()}
     for name, (begin, _, values) in tables.items():
@@ -148,6 +155,7 @@ def _prepared(
     for name, (_, end, _) in tables.items():
         if end not in counts:
             raise SetValueError(f"map `{name}` leads to set `{end}`, whose size is not known; give it as sizes={{{end!r}: ...}} or put data on it")
+    _check_name(dealt, "set")
     if dealt not in counts:
         raise SetValueError(f"there is no set `{dealt}`; sets are {', '.join(f'`{name}`' for name in counts) or 'none'}")
     used: dict[str, str] = {}
@@ -162,20 +170,37 @@ def _prepared(
     return _Prepared(list(counts.items()), rows, fields_by_place, places[dealt], _partition(dealt, counts[dealt], list(fields), by, coordinates))
 
 
+#: Elements have numbers of 32 bits.
+_MOST = np.iinfo(np.int32).max
+#: What a part has besides its sets, maps and data.
+_TAKEN = ("sets", "maps", "data", "distribution")
+
+
+def _check_name(name: Any, where: str) -> None:
+    if not isinstance(name, str):
+        raise SetValueError(f"{where}: names must be strings, not {name!r}")
+    if name in _TAKEN:
+        raise SetValueError(f"{where}: a mesh has an attribute `{name}` already; use another name")
+
+
 def _table(name: str, given: Any) -> tuple[str, str, npt.NDArray[np.int32]]:
     """The sets and the values of a map."""
     if not (isinstance(given, (tuple, list)) and len(given) == 3):
         raise SetValueError(f"map `{name}` must be given as (from, to, values)")
     begin, end, values = given[0], given[1], np.asarray(given[2])
+    for each in (begin, end):
+        _check_name(each, f"map `{name}`")
+    if values.ndim == 1 and not values.size:
+        raise SetValueError(f"map `{name}` has no rows in the slice of this process: give an array of shape (0, arity)")
     if values.ndim == 1:
         values = values[:, np.newaxis]
     if values.ndim != 2 or values.shape[1] == 0:
         raise SetValueError(f"the values of map `{name}` must be an array with a row for each element, not of shape {values.shape}")
-    if values.dtype.kind not in "iu":
+    if values.dtype.kind not in "iu" and values.size:
         raise SetValueError(f"the values of map `{name}` must be integers, not numbers of type {values.dtype}")
-    if values.size and (values.min() < 0 or values.max() > np.iinfo(np.int32).max):
-        wrong = next(value for value in (values.min(), values.max()) if value < 0 or value > np.iinfo(np.int32).max)
-        raise SetValueError(f"map `{name}` leads to element {wrong} of set `{end}`, which does not exist")
+    if values.size and (values.min() < 0 or values.max() > _MOST):
+        row, column = np.argwhere((values < 0) | (values > _MOST))[0]
+        raise SetValueError(f"map `{name}`: entry [{row}, {column}] of its slice is {values[row, column]}, which is not an element of set `{end}`")
     return begin, end, np.ascontiguousarray(values, np.int32)
 
 
@@ -183,10 +208,16 @@ def _field(name: str, given: Any) -> tuple[str, npt.NDArray[Any]]:
     """The set and the numbers of data."""
     if not (isinstance(given, (tuple, list)) and len(given) == 2):
         raise SetValueError(f"data `{name}` must be given as (set, values)")
+    _check_name(given[0], f"data `{name}`")
     numbers = np.asarray(given[1])
     if numbers.ndim == 0:
         raise SetValueError(f"data `{name}` must be an array with a row for each element, not {given[1]!r}")
-    return given[0], np.ascontiguousarray(numbers)
+    if 0 in numbers.shape[1:]:
+        raise SetValueError(f"data `{name}` has no numbers for an element: its shape is {numbers.shape}")
+    # Other processes get the bytes.
+    numbers = np.ascontiguousarray(numbers, numbers.dtype.newbyteorder("="))
+    Dat(Set(0, "none"), dtype=numbers.dtype, name=name)  # types that cannot be data are refused here, before others are told that all is well
+    return given[0], numbers
 
 
 def _partition(dealt: str, size: int, data: list[str], by: Any, coordinates: str | None) -> int | list[int]:
@@ -202,6 +233,6 @@ def _partition(dealt: str, size: int, data: list[str], by: Any, coordinates: str
     ranks = np.asarray(by)
     if ranks.shape != (size,) or (size and ranks.dtype.kind not in "iu"):
         raise SetValueError(f"set `{dealt}`: {size} ranks are needed as integers, one for each element of the slice, not {ranks.dtype} of shape {ranks.shape}")
-    if size and (ranks.min() < 0 or ranks.max() > np.iinfo(np.int32).max):
+    if size and (ranks.min() < 0 or ranks.max() > _MOST):
         raise SetValueError(f"set `{dealt}`: ranks are from 0 on, not from {ranks.min()} to {ranks.max()}")
     return [int(rank) for rank in ranks]

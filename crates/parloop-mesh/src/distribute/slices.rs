@@ -159,14 +159,17 @@ impl MeshSlices {
 
     /// Refuses processes that added different things.
     fn check_alike(&self, set: usize, by: SlicesBy<'_>) -> Result<()> {
-        let sets: Vec<&str> = self.sets.iter().map(|set| &set.name[..]).collect();
-        let maps: Vec<_> = self.maps.iter().map(|map| (&map.name, map.from, map.to, map.arity)).collect();
-        let data: Vec<_> = self.data.iter().map(|data| (&data.name, data.set, &data.axes, data.dtype)).collect();
+        let sets: Vec<String> = self.sets.iter().map(|set| format!("set `{}`", set.name)).collect();
+        let map = |map: &MapSlice| format!("map `{}` from `{}` to {} of `{}`", map.name, self.name(map.from), map.arity, self.name(map.to));
+        let data = |data: &DataSlice| {
+            format!("data `{}` of {:?} numbers of type {} on `{}`", data.name, data.axes, data.dtype, self.name(data.set))
+        };
         let by = match by {
-            SlicesBy::Coordinates(data) => format!("data {data}"),
+            SlicesBy::Coordinates(place) => self.data.get(place).map_or_else(|| place.to_string(), |data| format!("`{}`", data.name)),
             SlicesBy::Ranks(_) => "ranks".to_owned(),
         };
-        let own = format!("sets {sets:?}, maps {maps:?} and data {data:?}, and deals out set {set} by {by}");
+        let parts: Vec<String> = sets.into_iter().chain(self.maps.iter().map(map)).chain(self.data.iter().map(data)).collect();
+        let own = format!("{}, and deals out `{}` by {by}", parts.join(", "), self.name(set));
         let all = self.comm.gather_all(own.as_bytes())?;
         let Some(rank) = all.iter().position(|other| *other != all[0]) else { return Ok(()) };
         let text = |rank: usize| String::from_utf8_lossy(&all[rank]).into_owned();
@@ -192,6 +195,9 @@ impl MeshSlices {
         let sets = self.sets.len();
         if set >= sets {
             return Some(format!("there is no set {set} among {sets}"));
+        }
+        if let Some(large) = self.sets.iter().find(|set| set.size > i32::MAX as usize) {
+            return Some(format!("set `{}` has {} elements; {} are possible", large.name, large.size, i32::MAX));
         }
         for MapSlice { name, from, to, arity, values } in &self.maps {
             if let Some(wrong) = [from, to].into_iter().find(|&&place| place >= sets) {
@@ -234,7 +240,9 @@ impl MeshSlices {
                     "no map leads from it to set `{}`, on which the coordinates `{}` are",
                     self.sets[data.set].name, data.name
                 )),
-                Some(_) => None,
+                Some(data) => words::<8>(&data.bytes).position(|x| !f64::from_le_bytes(x).is_finite()).map(|place| {
+                    format!("coordinates `{}`: row {} of its slice has a number that is not finite", data.name, place / data.count())
+                }),
             },
         }
         .or_else(|| self.first_apart(set).map(|apart| format!("no map connects it with set `{}`", self.sets[apart].name)))
