@@ -97,6 +97,19 @@ def test_loops_of_every_access_give_the_numbers_of_one_process(launcher, ranks, 
     passes(launcher, ranks, program, tmp_path, PARLOOP_DEVICE=device)
 
 
+def test_a_profile_shows_the_exchanges_of_ghosts(tmp_path):
+    program = f"""
+    {textwrap.indent(PLATE, "    ").strip()}
+    op2.distribute(cells)
+    with pl.profile() as profile:
+        for _ in range(3):
+            op2.par_loop(collect, cells, u(RW), v(READ, corners))
+    calls = {{row.kernel: row.calls for row in profile.table if row.kernel.startswith("halo")}}
+    assert calls == {{"halo exchange: send": 1, "halo exchange: receive": 1}}, calls  # fresh ghosts are not exchanged again
+    """
+    passes("mpich", 2, program, tmp_path)
+
+
 @pytest.mark.parametrize(("launcher", "ranks"), [("openmpi", 2), ("mpich", 3)])
 def test_matrices_have_the_rows_of_their_process(launcher, ranks, tmp_path):
     program = """

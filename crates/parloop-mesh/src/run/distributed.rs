@@ -8,7 +8,7 @@
 
 use parloop_device::forked::Turn;
 use parloop_device::once::Once;
-use parloop_device::refuse_recording;
+use parloop_device::{DeviceKind, refuse_recording};
 use parloop_kernel::{Context, KernelError};
 use parloop_mpi::Comm;
 use smallvec::SmallVec;
@@ -229,10 +229,13 @@ impl<L: Stretched> Distributed<L> {
                 let prepared = || rest.iter().chain(rehearsed).map(|&stretch| loop_over(stretch));
                 let is_idle = prepared().all(L::is_empty);
                 prepared().try_for_each(|part| part.prepare(context, is_idle))?;
-                let exchange = Exchange::start(stale, &self.comm, Location::of(context))?;
+                let start = || profiled("halo exchange: send", context, || Exchange::start(stale, &self.comm, Location::of(context)));
+                let exchange = if nothing_to_wait_for { None } else { Some(start()?) };
                 let (first, rest) = if rest[0] == Stretch::Core { (Some(rest[0]), &rest[1..]) } else { (None, rest) };
                 first.map_or(Ok(()), run)?;
-                exchange.finish()?;
+                if let Some(exchange) = exchange {
+                    profiled("halo exchange: receive", context, || exchange.finish())?;
+                }
                 if !self.copies.is_empty() {
                     self.fill_copies(parts)?;
                     run(Stretch::Owned)?;
@@ -355,4 +358,12 @@ fn tables(parts: &[Part], is_wanted: impl Fn(&Part) -> bool) -> SmallVec<[usize;
         }
     }
     found
+}
+
+/// Has profiles count what the host does for loops on a CPU; on a GPU they count the kernels that move rows.
+fn profiled<T>(name: &str, context: &Context, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    match context.device().kind() {
+        DeviceKind::Cpu => context.stream().timed(name, work),
+        DeviceKind::OpenCl | DeviceKind::Cuda | DeviceKind::Hip => work(),
+    }
 }
