@@ -135,7 +135,7 @@ $(VENV)/.tools:
 	touch $@
 
 $(VENV)/.tests: $(VENV)/.tools Makefile
-	$(BIN)/pip install --quiet --disable-pip-version-check pytest pytest-xdist scipy hypothesis islpy matplotlib mypy pymbolic pyopencl nvidia-cuda-nvrtc pyarrow meshio h5py mpi4py pyyaml
+	$(BIN)/pip install --quiet --disable-pip-version-check pytest pytest-xdist scipy hypothesis islpy matplotlib mypy pymbolic pyopencl nvidia-cuda-nvrtc pyarrow meshio h5py mpi4py pyyaml tqdm
 	$(BIN)/pip install --quiet --disable-pip-version-check --ignore-installed --prefix $(VENV)/mpi5 mpich
 	touch $@
 

@@ -1006,6 +1006,7 @@ class _DatView:
     def zero(self) -> None: ...
 
 class _Global:
+    __array_ufunc__: None
     def __new__(
         cls, dim: _Dim | _Global, data: npt.ArrayLike | None = None, dtype: npt.DTypeLike | None = None, name: str | None = None
     ) -> Self: ...

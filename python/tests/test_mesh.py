@@ -784,6 +784,12 @@ def test_an_array_is_not_added_to_data_number_by_number(operation):
     assert (np.float64(2) * x).data_ro.tolist() == [0.0, 2.0, 4.0]
 
 
+def test_an_array_and_a_global_are_added_once():
+    total = op2.Global(2, [1.0, 2.0], name="total")
+    assert (total + np.ones(2)).data_ro.tolist() == (np.ones(2) + total).data_ro.tolist() == [2.0, 3.0]
+    assert (np.full(2, 5.0) - total).data_ro.tolist() == [4.0, 3.0] and (np.float64(2) * total).data_ro.tolist() == [2.0, 4.0]
+
+
 def test_two_sets_of_one_name_are_told_apart():
     first, second = op2.Set(3, "cells"), op2.Set(3, "cells")
     with pytest.raises(pl.MapValueError, match=r"the data is on set `cells`, but the loop is over another set named `cells`"):

@@ -116,6 +116,13 @@ fn operand<'py>(other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
 
 #[pymethods]
 impl Global {
+    /// NumPy defers operators to us; otherwise it would create an array of Globals.
+    #[classattr]
+    #[pyo3(name = "__array_ufunc__")]
+    fn array_ufunc(py: Python<'_>) -> Py<PyAny> {
+        py.None()
+    }
+
     #[new]
     #[pyo3(signature = (dim, data=None, dtype=None, name=None))]
     fn new<'py>(
