@@ -37,9 +37,12 @@ impl Comm {
     pub fn takes_memory_of(&self, gpu: Gpu) -> bool {
         let is_allowed = || std::env::var_os("PARLOOP_MPI_GPU").is_none_or(|value| value != "0");
         let is_taken = |group: Group| {
+            if group.mpi.check_alive().is_err() {
+                return false;
+            }
             let _turn = group.mpi.turn();
             // SAFETY: the library is initialised since there is a communicator, and it was just seen not to be finalised.
-            group.mpi.check_alive().is_ok() && unsafe { group.mpi.table.gpus.takes(gpu) }
+            unsafe { group.mpi.table.gpus.takes(gpu) }
         };
         is_allowed() && self.group().is_some_and(is_taken)
     }

@@ -40,25 +40,31 @@ impl<'a> Taken<'a> {
 }
 
 impl Direct {
-    /// Gathers rows and sends them.
+    /// Gathers rows and sends them; `None`, and nothing is sent, where there is no memory for them.
     ///
     /// # Errors
-    /// When memory cannot be allocated, or the device fails; what MPI says.
-    pub fn start(tables: &[Table<'_>], sent: Option<Selected>, received: Selected, taken: &Taken<'_>) -> Result<Direct> {
+    /// When the device fails; what MPI says.
+    pub fn start(tables: &[Table<'_>], sent: Option<Selected>, received: Selected, taken: &Taken<'_>) -> Result<Option<Direct>> {
         let Taken { comm, context } = *taken;
-        let sent = sent.map(|which| Letters::new(tables, which, context).map(|letters| (which, letters))).transpose()?;
+        let allocated = |which: Selected| Letters::new(tables, which, context).ok();
+        let sent = match sent.map(|which| (which, allocated(which))) {
+            None => None,
+            Some((which, Some(letters))) => Some((which, letters)),
+            Some((_, None)) => return Ok(None),
+        };
+        let Some(received) = allocated(received) else { return Ok(None) };
         if let Some((which, letters)) = &sent {
             letters.rows.move_all(RowMove::Gather, tables, *which, context)?;
             letters.order(context)?;
         }
-        let (sent, received) = (sent.map(|(_, letters)| letters), Letters::new(tables, received, context)?);
+        let sent = sent.map(|(_, letters)| letters);
         // What is sent is there, and memory that was used before is free.
         context.stream().synchronize().map_err(KernelError::from)?;
         let bytes = (sent.as_ref().map_or_else(Vec::new, Letters::bytes), received.bytes());
         // SAFETY: MPI takes such addresses, as `taken` shows; the bytes lie in memory that these messages own, and all kernels that use it are done: the
         // stream has waited for those of other streams, and the host for the stream.
         let messages = unsafe { GpuMessages::start(Box::new(Both { sent, received }), &bytes.0, &bytes.1, comm) }?;
-        Ok(Direct { messages })
+        Ok(Some(Direct { messages }))
     }
 
     /// Waits for what comes, and puts it into its rows.

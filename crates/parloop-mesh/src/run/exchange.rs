@@ -111,9 +111,16 @@ impl<'a> Exchange<'a> {
             _ => None,
         };
         let alike = taken.as_ref().map(|(_, context)| Alike::new(context.device().id(), bytes(&tables, sent, received)));
-        let flight = match (taken, alike.map(Alike::route)) {
-            (Some((taken, context)), Some(Route::Direct)) => Flight::Gpu(Direct::start(&tables, sent, received, &taken)?, context),
-            _ => Flight::Host(through_host(&tables, sent, received, comm, location)?, location),
+        let mut direct = None;
+        if let (Some((taken, context)), Some(alike)) = (taken, alike.filter(|alike| alike.route() == Route::Direct)) {
+            direct = Direct::start(&tables, sent, received, &taken)?.map(|direct| Flight::Gpu(direct, context));
+            if direct.is_none() {
+                alike.reject();
+            }
+        }
+        let flight = match direct {
+            Some(flight) => flight,
+            None => Flight::Host(through_host(&tables, sent, received, comm, location)?, location),
         };
         Ok(Exchange { tables, direction, flight, alike, spent: begun.elapsed() })
     }

@@ -33,6 +33,11 @@ impl Alike {
         trials(|trials| trials.entry(self).or_default().route())
     }
 
+    /// There is no memory for the direct way: it is not tried again.
+    pub fn reject(self) {
+        trials(|trials| trials.entry(self).or_default().is_rejected = true);
+    }
+
     /// What an exchange took.
     pub fn took(self, route: Route, time: Duration) {
         trials(|trials| trials.entry(self).or_default().took(route, time));
@@ -55,6 +60,7 @@ const TIMED: usize = 9;
 struct Trial {
     direct: Vec<Duration>,
     host: Vec<Duration>,
+    is_rejected: bool,
 }
 
 impl Trial {
@@ -63,7 +69,7 @@ impl Trial {
             true => median(&self.direct) < median(&self.host),
             false => self.direct.len() <= self.host.len(),
         };
-        if is_direct { Route::Direct } else { Route::Host }
+        if is_direct && !self.is_rejected { Route::Direct } else { Route::Host }
     }
 
     fn took(&mut self, route: Route, time: Duration) {
@@ -107,6 +113,8 @@ mod tests {
         assert!(taken[tried..].iter().all(|&route| route == Route::Direct));
         let taken = routes(&mut Trial::default(), |_| 30, 20);
         assert!(taken[tried..].iter().all(|&route| route == Route::Host));
+        let mut rejected = Trial { is_rejected: true, ..Trial::default() };
+        assert!(routes(&mut rejected, |_| 1, 20).iter().all(|&route| route == Route::Host));
         // The first ones, and single late ones, do not count.
         let taken = routes(&mut Trial::default(), |turn| if turn < 4 || turn % 8 == 0 { 9000 } else { 10 }, 20);
         assert!(taken[tried..].iter().all(|&route| route == Route::Direct));
