@@ -39,7 +39,40 @@ enum Letter {
     Sent(Span),
 }
 
+/// What is made of a message.
+#[derive(Clone, Copy)]
+enum Making {
+    /// A request that is started, and goes once.
+    Started,
+    /// One that is started later, any number of times.
+    Kept,
+}
+
 impl Letter {
+    /// Makes its request, which the library writes to a place.
+    ///
+    /// # Safety
+    /// The library is alive, it is our turn, and there is room for a request; it may use the bytes once the request is started.
+    unsafe fn make(self, making: Making, group: Group, request: *mut c_void) -> Result<()> {
+        let (Letter::Received(span) | Letter::Sent(span)) = self;
+        let (table, comm) = (&group.mpi.table, group.handle);
+        let (bytes, length, with) = (span.pointer(), span.length as c_int, span.with as c_int);
+        // SAFETY: as the caller promises.
+        let (function, code) = unsafe {
+            match (self, making) {
+                (Letter::Received(_), Making::Started) => ("MPI_Irecv", (table.irecv)(bytes, length, table.byte, with, TAG, comm, request)),
+                (Letter::Received(_), Making::Kept) => {
+                    ("MPI_Recv_init", (table.recv_init)(bytes, length, table.byte, with, TAG, comm, request))
+                }
+                (Letter::Sent(_), Making::Started) => ("MPI_Isend", (table.isend)(bytes, length, table.byte, with, TAG, comm, request)),
+                (Letter::Sent(_), Making::Kept) => {
+                    ("MPI_Send_init", (table.send_init)(bytes, length, table.byte, with, TAG, comm, request))
+                }
+            }
+        };
+        check(function, code)
+    }
+
     /// Whether it comes, and from whom or to whom.
     fn end(self) -> (bool, usize) {
         match self {
@@ -121,24 +154,11 @@ impl Requests {
     /// # Safety
     /// As [`start`](Self::start); the library is alive and it is our turn.
     unsafe fn start_once(&mut self, group: Group) -> Result<()> {
-        let table = &group.mpi.table;
         self.state = State::Once(0);
         for index in 0..self.last.len() {
             let request = self.place(group, index);
             // SAFETY: as the caller promises; there is room for the request.
-            let (function, code) = unsafe {
-                match self.last[index] {
-                    Letter::Received(span) => (
-                        "MPI_Irecv",
-                        (table.irecv)(span.pointer(), span.length as c_int, table.byte, span.with as c_int, TAG, group.handle, request),
-                    ),
-                    Letter::Sent(span) => (
-                        "MPI_Isend",
-                        (table.isend)(span.pointer(), span.length as c_int, table.byte, span.with as c_int, TAG, group.handle, request),
-                    ),
-                }
-            };
-            check(function, code)?;
+            unsafe { self.last[index].make(Making::Started, group, request) }?;
             self.state = State::Once(index + 1);
         }
         Ok(())
@@ -173,23 +193,10 @@ impl Requests {
     /// # Safety
     /// The library is alive and it is our turn.
     unsafe fn make(&mut self, group: Group) -> Result<()> {
-        let table = &group.mpi.table;
         for index in 0..self.last.len() {
             let request = self.place(group, index);
             // SAFETY: nothing is read or written before it is started; there is room for the request.
-            let (function, code) = unsafe {
-                match self.last[index] {
-                    Letter::Received(span) => (
-                        "MPI_Recv_init",
-                        (table.recv_init)(span.pointer(), span.length as c_int, table.byte, span.with as c_int, TAG, group.handle, request),
-                    ),
-                    Letter::Sent(span) => (
-                        "MPI_Send_init",
-                        (table.send_init)(span.pointer(), span.length as c_int, table.byte, span.with as c_int, TAG, group.handle, request),
-                    ),
-                }
-            };
-            check(function, code)?;
+            unsafe { self.last[index].make(Making::Kept, group, request) }?;
         }
         self.state = State::Kept { are_in_flight: false };
         Ok(())

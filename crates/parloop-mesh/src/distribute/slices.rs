@@ -150,11 +150,11 @@ impl MeshSlices {
         let owned = words::<8>(&owned).map(|count| u64::from_le_bytes(count) as usize).collect();
         let owners = self.owners(set, dealt, &homes)?;
         let nearby = self.nearby(&owners, &homes)?;
-        let mut part = self.part(&nearby, &homes)?;
-        let halo = part.sets[set].halo().expect("invariant: it has just been distributed");
-        part.report =
-            Report { owned, cut: None, neighbours: halo.neighbours().len(), ghosts: halo.numbers().len() - part.sets[set].size() };
-        Ok(part)
+        let (sets, maps, data) = self.part(&nearby, &homes)?;
+        let halo = sets[set].halo().expect("invariant: it has just been distributed");
+        let (neighbours, ghosts) = (halo.neighbours().len(), halo.numbers().len() - sets[set].size());
+        let report = Report { owned, cut: None, neighbours, ghosts };
+        Ok(MeshPart { sets, maps, data, report })
     }
 
     /// Refuses processes that added different things.
@@ -446,7 +446,7 @@ impl MeshSlices {
     }
 
     /// The sets, maps and data of this process.
-    fn part(&self, nearby: &[Nearby], homes: &[Homes]) -> Result<MeshPart> {
+    fn part(&self, nearby: &[Nearby], homes: &[Homes]) -> Result<(Vec<Set>, Vec<Map>, Vec<Dat>)> {
         const NOBODY: u32 = u32::MAX;
         // Behind the elements that are known stands one for all others, which rows of ghosts may lead to.
         let owners: Vec<Vec<u32>> = nearby.iter().map(|nearby| nearby.owners.iter().copied().chain([NOBODY]).collect()).collect();
@@ -490,7 +490,7 @@ impl MeshSlices {
             data.push(slice.on(&sets[slice.set], &bytes)?);
             data[data.len() - 1].storage().set_ghosts_fresh(true);
         }
-        Ok(MeshPart { sets, maps, data, report: Report { owned: Vec::new(), cut: None, neighbours: 0, ghosts: 0 } })
+        Ok((sets, maps, data))
     }
 }
 
