@@ -28,7 +28,16 @@ pub struct Key {
     pub stretch: Stretch,
 }
 
-type Loops = HashMap<Key, Arc<Tuned>>;
+/// What is known of a loop.
+#[derive(Clone)]
+enum Known {
+    /// How it runs.
+    Tuned(Arc<Tuned>),
+    /// It has no elements here, and may run.
+    Allowed,
+}
+
+type Loops = HashMap<Key, Known>;
 
 /// The loops over each set.
 static KNOWN: Lock<Option<HashMap<Id, Loops>>> = Lock::new(None);
@@ -38,14 +47,43 @@ static KNOWN: Lock<Option<HashMap<Id, Loops>>> = Lock::new(None);
 /// # Errors
 /// Those of `make`.
 pub fn get(set: &Set, key: Key, make: impl FnOnce(&Key) -> Result<Tuned>) -> Result<Arc<Tuned>> {
-    static WATCH: Once<()> = Once::new();
-    WATCH.get_or_init(|| identity::when_dropped(forget));
-    if let Some(tuned) = with(|known| known.get(&set.id()).and_then(|loops| loops.get(&key)).cloned()) {
+    watch();
+    if let Some(Known::Tuned(tuned)) = find(set, &key) {
         return Ok(tuned);
     }
     // Made outside of the lock: compilation takes its time. Of two that are made at once one is kept.
     let tuned = Arc::new(make(&key)?);
-    Ok(with(|known| known.entry(set.id()).or_default().entry(key).or_insert(tuned).clone()))
+    Ok(with(|known| match known.entry(set.id()).or_default().entry(key).or_insert(Known::Allowed) {
+        Known::Tuned(earlier) => earlier.clone(),
+        allowed => {
+            *allowed = Known::Tuned(tuned.clone());
+            tuned
+        }
+    }))
+}
+
+/// Checks that a loop without elements may run, on first use.
+///
+/// # Errors
+/// Those of `check`.
+pub fn allow(set: &Set, key: Key, check: impl FnOnce(&Key) -> Result<()>) -> Result<()> {
+    watch();
+    if find(set, &key).is_none() {
+        check(&key)?;
+        with(|known| {
+            known.entry(set.id()).or_default().entry(key).or_insert(Known::Allowed);
+        });
+    }
+    Ok(())
+}
+
+fn find(set: &Set, key: &Key) -> Option<Known> {
+    with(|known| known.get(&set.id())?.get(key).cloned())
+}
+
+fn watch() {
+    static WATCH: Once<()> = Once::new();
+    WATCH.get_or_init(|| identity::when_dropped(forget));
 }
 
 /// Forgets the loops over a set, or through a map.

@@ -298,18 +298,20 @@ impl ParLoop {
         Ok(tuned)
     }
 
-    fn look_up(&self, context: &Context) -> Result<Arc<Tuned>> {
-        let shape = self.shape(context)?;
-        let key = Key {
+    fn key(&self, context: &Context) -> Result<Key> {
+        Ok(Key {
             kernel: self.kernel.id(),
             device: context.device().id(),
             stream: context.stream().handle(),
-            shape,
+            shape: self.shape(context)?,
             maps: self.maps.iter().map(Map::id).collect(),
             options: self.options,
             stretch: self.iteration.stretch(),
-        };
-        known::get(self.iteration.set(), key, |key| {
+        })
+    }
+
+    fn look_up(&self, context: &Context) -> Result<Arc<Tuned>> {
+        known::get(self.iteration.set(), self.key(context)?, |key| {
             let (shape, scattered) = (&key.shape, self.is_scattered()?);
             let making = self.making(shape, context);
             let strategies = self.strategies(&making, scattered)?;
@@ -575,8 +577,9 @@ impl Stretched for ParLoop {
         // Other processes have elements here, and refuse the loop if it must be.
         let mut allowed_on = self.empty_on.lock_or(|| None);
         if !allowed_on.as_ref().is_some_and(|known| known.is_same(context)) {
-            let shape = self.shape(context)?;
-            self.strategies(&self.making(&shape, context), self.is_scattered()?)?;
+            known::allow(self.iteration.set(), self.key(context)?, |key| {
+                self.strategies(&self.making(&key.shape, context), self.is_scattered()?).map(drop)
+            })?;
             *allowed_on = Some(context.clone());
         }
         Ok(())
