@@ -552,8 +552,74 @@ def test_a_forked_child_does_not_communicate(launcher, tmp_path):
     passes(launcher, 2, program, tmp_path)
 
 
-@pytest.mark.parametrize(("launcher", "ranks", "device"), [("openmpi", 3, "cpu:1"), ("mpich", 2, "cpu:1/opencl")])
-def test_random_programs_give_the_numbers_of_one_process(launcher, ranks, device, tmp_path):
+@pytest.mark.parametrize(("launcher", "ranks"), [("openmpi", 3), ("mpich", 2)])
+@pytest.mark.parametrize("contributions", ["auto", "recompute", "send"])
+def test_sums_are_right_however_contributions_reach_their_owners(launcher, ranks, contributions, tmp_path):
+    program = f"""
+    contributions = {contributions!r}
+    mesh = op2.box_mesh((6, 5))
+    cells, corners, edges = mesh.cells, mesh.map("cells", "vertices"), mesh.map("cells", "edges")
+    around = np.bincount(corners.values.ravel())
+    beside = np.bincount(edges.values.ravel())
+    u = op2.Dat(cells, np.arange(cells.size), np.int64)
+    degree, sides = op2.Dat(mesh.vertices**2, None, np.int32), op2.Dat(mesh.sets["edges"], None, np.int8)
+    weight = op2.Dat(mesh.vertices, 1 + np.arange(mesh.vertices.size), np.int64)
+    total = op2.Global(1, 0, np.int64)
+    expected = int(weight.data_ro[corners.values].sum())
+    op2.distribute(cells)
+    text = "void add(int *n, signed char *m, const long *w, const long *u, long *t) {{"
+    text += " for (int i = 0; i < 3; i++) {{ n[2*i] += 1; n[2*i+1] += 2 * (int)u[0]; m[i] += 100; t[0] += w[i]; }} }}"
+    add = kernel(text)
+    loop = op2.ParLoop(add, cells, degree(INC, corners), sides(INC, edges), weight(READ, corners), u(READ), total(INC))
+    sent = []
+    for turn in range(1, 60):
+        if turn % 3 == 0:
+            weight.halo_valid = False
+        if turn % 4 == 0:
+            u.halo_valid = False
+        with pl.profile() as seen:
+            if turn % 2:
+                loop()
+            else:
+                op2.par_loop(add, cells, degree(INC, corners), sides(INC, edges), weight(READ, corners), u(READ), total(INC))
+        rows = sum(row.calls for row in seen.table if row.kernel == "halo exchange: send")
+        if turn > 1 and turn % 3 and turn % 4:  # no ghosts are stale
+            sent.append(rows)
+        counted = degree.gather()
+        assert counted[:, 0].tolist() == (turn * around).tolist(), turn
+        assert sides.gather().tolist() == (turn * 100 * beside).astype(np.int8).tolist(), turn
+        assert total.data[0] == turn * expected, turn
+        if turn > 1:
+            assert ((counted[:, 1] - before) == counted_once).all(), turn
+        else:
+            counted_once = counted[:, 1].copy()
+        before = counted[:, 1].copy()
+    expected = {{"recompute": {{0}}, "send": {{1}}, "auto": {{0, 1}}}}[contributions]
+    assert set(sent) == expected, (contributions, sent)
+    """
+    passes(launcher, ranks, program, tmp_path, PARLOOP_MPI_INC=contributions)
+
+
+def test_what_contributions_cannot_do_is_told(tmp_path):
+    program = """
+    mesh = op2.box_mesh((3, 3))
+    corners, n = mesh.map("cells", "vertices"), op2.Dat(mesh.vertices)
+    op2.distribute(mesh.cells)
+    try:
+        op2.par_loop(kernel("void one(double *n) { n[0] += 1; }"), mesh.cells, n(INC, corners))
+    except pl.SettingError as error:
+        assert "PARLOOP_MPI_INC" in str(error) and "auto, recompute or send" in str(error) and "sometimes" in str(error), error
+    else:
+        raise AssertionError
+    """
+    passes("openmpi", 2, program, tmp_path, PARLOOP_MPI_INC="sometimes")
+
+
+@pytest.mark.parametrize(
+    ("launcher", "ranks", "device", "contributions"),
+    [("openmpi", 3, "cpu:1", "auto"), ("openmpi", 3, "cpu:1", "send"), ("mpich", 2, "cpu:1/opencl", "auto"), ("mpich", 2, "cpu:1/opencl", "send")],
+)
+def test_random_programs_give_the_numbers_of_one_process(launcher, ranks, device, contributions, tmp_path):
     open_context("opencl" if "opencl" in device else device)
     folder = pathlib.Path(__file__).parent
     program = f"""
@@ -561,7 +627,7 @@ def test_random_programs_give_the_numbers_of_one_process(launcher, ranks, device
     import random_processes
     random_processes.main(["--device", {device!r}, "--kernels", "3", "--seconds", "2", "--folder", {str(tmp_path)!r}])
     """
-    passes(launcher, ranks, program, tmp_path)
+    passes(launcher, ranks, program, tmp_path, PARLOOP_MPI_INC=contributions)
 
 
 def test_one_process_keeps_everything_as_it_is():

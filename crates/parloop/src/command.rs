@@ -94,7 +94,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Environment variables that look like ours and are not.
 pub fn unknown_variables() -> Vec<String> {
-    const KNOWN: [&str; 17] = [
+    const KNOWN: [&str; 18] = [
         "PARLOOP_DEVICE",
         "PARLOOP_ARRAYS_DEVICE",
         "PARLOOP_CACHE_DIR",
@@ -110,6 +110,7 @@ pub fn unknown_variables() -> Vec<String> {
         "PARLOOP_MPI",
         "PARLOOP_MPI_ERRORS",
         "PARLOOP_MPI_GPU",
+        "PARLOOP_MPI_INC",
         // How often `make leaks` makes each object.
         "PARLOOP_LEAKS",
         // How many random kernels a test tries.

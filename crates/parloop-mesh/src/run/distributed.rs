@@ -2,9 +2,12 @@
 //! run; Globals are reduced in the order of the ranks.
 //!
 //! What is written through maps is computed by the owner of each target: it also runs the elements of others that lead there (the ghosts up to
-//! `Halo::exec`), so that nothing is sent back. Where the order of elements matters, all of them run in the order of the whole set. Sums over all
+//! `Halo::exec`), so that nothing is sent back; of sums, contributions are sent to the owners where that is faster. Where the order of elements matters, all of them run in the order of the whole set. Sums over all
 //! elements leave the ghosts out; where these cannot be told apart, a loop is rehearsed for its sums on copies of what it writes. Only what is
 //! read and written at once through a map (RW) cannot be computed twice: processes run such loops one after another, each with what the last one left.
+
+use std::sync::Arc;
+use std::time::Instant;
 
 use parloop_device::forked::Turn;
 use parloop_device::once::Once;
@@ -14,14 +17,19 @@ use parloop_mpi::Comm;
 use smallvec::SmallVec;
 
 use super::combine::combine;
-use super::exchange::{Exchange, Location, Tables, find_ghosts, stale};
+use super::contributions::{AlikeLoops, Contributions, Trial};
+use super::exchange::{Exchange, Location, Tables, find_ghosts, stale, zero_ghosts};
+use super::options::LoopOptions;
 use super::staged::Table;
 use crate::Result;
 use crate::access::Access;
 use crate::declare::arg::{ArgData, Part};
 use crate::declare::dat::Dat;
 use crate::declare::global::Global;
+use crate::declare::identity::Id;
+use crate::declare::halo::Halo;
 use crate::declare::iteration::{Iteration, Stretch};
+use crate::declare::map::Map;
 use crate::declare::mat::Mat;
 use crate::error::MeshError;
 use crate::storage::Storage;
@@ -32,6 +40,8 @@ pub struct Distributed<L> {
     scheme: DistributedScheme,
     /// Parts whose ghosts are read, each table once.
     needed: SmallVec<[usize; 4]>,
+    /// What it needs to send contributions to the owners of their targets, where that can be done.
+    sending: Option<Sending>,
     /// Parts that are written, each table once.
     written: SmallVec<[usize; 4]>,
     /// Sums over all elements.
@@ -55,6 +65,15 @@ enum DistributedScheme {
     Ordered,
     /// One process after another.
     InTurn,
+}
+
+/// What a loop needs that sends contributions to the owners of their targets.
+struct Sending {
+    /// Parts whose ghosts are read, each table once: elements of others are not run.
+    needed: SmallVec<[usize; 4]>,
+    /// Parts that are added to through maps, each table once.
+    targets: SmallVec<[usize; 4]>,
+    trial: Arc<Trial>,
 }
 
 /// A sum over all elements: the contribution of the elements of this process, and that of ghosts, which is discarded.
@@ -86,10 +105,10 @@ pub trait Stretched {
 /// A loop as it was declared.
 pub struct LoopDescription<'a> {
     pub kernel: &'a str,
+    pub kernel_id: Id,
     pub iteration: &'a Iteration,
     pub parts: &'a [Part],
-    pub deterministic: bool,
-    pub checked: bool,
+    pub options: LoopOptions,
 }
 
 /// The distributed table of a part, if it is one.
@@ -103,6 +122,30 @@ fn table(part: &Part) -> Option<Table<'_>> {
 /// Whether elements of one process may lead to those of another: the cells of a column lead to the element below them without a map.
 fn is_indirect(part: &Part) -> bool {
     part.map.as_ref().is_some_and(|map| !map.is_identity())
+}
+
+impl Sending {
+    /// Only sums can be completed by their owners, and only where nothing else of the data is needed.
+    fn of(declared: &LoopDescription<'_>, halo: &Halo) -> Option<Sending> {
+        let parts = declared.parts;
+        let is_target = |part: &Part| is_indirect(part) && part.access.writes();
+        let is_sum = |part: &Part| part.access == Access::Inc && matches!(part.data, ArgData::Dat(_));
+        let targets = tables(parts, is_target);
+        let is_shared = |part: &Part| targets.iter().any(|&target| parts[target].storage().is_same(part.storage()));
+        let is_suited = parts.iter().all(|part| match part.data {
+            ArgData::Mat(..) => false,
+            _ => !(is_target(part) || is_shared(part)) || is_sum(part),
+        });
+        is_suited.then(|| {
+            let alike = AlikeLoops {
+                kernel: declared.kernel_id,
+                parts: parts.iter().map(|part| (part.access, part.map.as_ref().map(Map::id))).collect(),
+                options: declared.options,
+            };
+            let needed = tables(parts, |part| is_indirect(part) && part.access.reads() && part.access != Access::Inc);
+            Sending { needed, targets, trial: Trial::of(halo, alike) }
+        })
+    }
 }
 
 impl<L: Stretched> Distributed<L> {
@@ -130,7 +173,7 @@ impl<L: Stretched> Distributed<L> {
         } else if through(Access::Write) {
             DistributedScheme::Ordered
         } else if parts.iter().any(|part| is_indirect(part) && part.access.writes()) {
-            if declared.deterministic { DistributedScheme::Ordered } else { DistributedScheme::Redundant }
+            if declared.options.deterministic { DistributedScheme::Ordered } else { DistributedScheme::Redundant }
         } else {
             DistributedScheme::Owned
         };
@@ -158,6 +201,7 @@ impl<L: Stretched> Distributed<L> {
             comm: halo.comm().clone(),
             scheme,
             needed: tables(parts, reads_ghosts),
+            sending: if scheme == DistributedScheme::Redundant { Sending::of(declared, halo) } else { None },
             written: tables(parts, |part| part.access.writes()),
             sums,
             copies,
@@ -195,27 +239,39 @@ impl<L: Stretched> Distributed<L> {
     /// Those of loops; what MPI says; in checked mode [`MeshError::Mismatch`].
     pub fn run(&self, declared: &LoopDescription<'_>, context: &Context, make: impl Fn(Stretch) -> L) -> Result<()> {
         refuse_recording(|| "a loop over a distributed set".to_owned()).map_err(KernelError::from)?;
-        if declared.checked {
+        if declared.options.checked {
             self.check_alike(declared)?;
         }
         if matches!(self.scheme, DistributedScheme::Redundant | DistributedScheme::Ordered) {
             find_ghosts(declared.iteration.set())?;
         }
         let parts = declared.parts;
+        let location = Location::of(context);
+        let (contributions, begun) = match &self.sending {
+            Some(sending) => (sending.trial.next(&self.comm, matches!(location, Location::Host))?, Instant::now()),
+            None => (Contributions::Recomputed, Instant::now()),
+        };
         let _turns = self.turns(parts)?;
         for sum in &self.sums {
             sum.own.storage().zero(context)?;
         }
         let loop_over = |stretch: Stretch| self.loops[stretch as usize].get_or_init(|| make(stretch));
         let run = |stretch: Stretch| loop_over(stretch).run_in_turn(context);
-        match self.scheme {
-            DistributedScheme::InTurn => {
-                let owned = loop_over(Stretch::Owned);
-                owned.prepare(context, owned.is_empty())?;
-                self.run_in_turn(parts, Location::of(context), &run)?;
+        let prepare = |stretches: &[Stretch]| {
+            let is_idle = stretches.iter().all(|&stretch| loop_over(stretch).is_empty());
+            stretches.iter().try_for_each(|&stretch| loop_over(stretch).prepare(context, is_idle))
+        };
+        match (self.scheme, &self.sending) {
+            (DistributedScheme::InTurn, _) => {
+                prepare(&[Stretch::Owned])?;
+                self.run_in_turn(parts, location, &run)?;
             }
-            scheme => {
-                let stale = self.stale(parts)?;
+            (_, Some(sending)) if contributions == Contributions::Sent => {
+                prepare(&[Stretch::Core, Stretch::Border])?;
+                self.run_and_send(sending, parts, context, &run)?;
+            }
+            (scheme, _) => {
+                let stale = self.stale(&self.needed, parts)?;
                 let nothing_to_wait_for = stale.is_empty();
                 let rest: &[Stretch] = match scheme {
                     DistributedScheme::Owned if nothing_to_wait_for => &[Stretch::Owned],
@@ -225,16 +281,14 @@ impl<L: Stretched> Distributed<L> {
                     DistributedScheme::Redundant if self.sums.is_empty() => &[Stretch::Core, Stretch::Rest],
                     DistributedScheme::Redundant | DistributedScheme::InTurn => &[Stretch::Core, Stretch::Border, Stretch::Ghosts],
                 };
-                let rehearsed = if self.copies.is_empty() { None } else { Some(&Stretch::Owned) };
-                let prepared = || rest.iter().chain(rehearsed).map(|&stretch| loop_over(stretch));
-                let is_idle = prepared().all(L::is_empty);
-                prepared().try_for_each(|part| part.prepare(context, is_idle))?;
-                let start = || profiled("halo exchange: send", context, || Exchange::start(stale, &self.comm, Location::of(context)));
+                let rehearsed: &[Stretch] = if self.copies.is_empty() { &[] } else { &[Stretch::Owned] };
+                prepare(&[rest, rehearsed].concat())?;
+                let start = || profiled(SEND, context, || Exchange::start(stale, &self.comm, location));
                 let exchange = if nothing_to_wait_for { None } else { Some(start()?) };
                 let (first, rest) = if rest[0] == Stretch::Core { (Some(rest[0]), &rest[1..]) } else { (None, rest) };
                 first.map_or(Ok(()), run)?;
                 if let Some(exchange) = exchange {
-                    profiled("halo exchange: receive", context, || exchange.finish())?;
+                    profiled(RECEIVE, context, || exchange.finish())?;
                 }
                 if !self.copies.is_empty() {
                     self.fill_copies(parts)?;
@@ -246,7 +300,34 @@ impl<L: Stretched> Distributed<L> {
         for &part in &self.written {
             parts[part].storage().set_ghosts_fresh(false);
         }
+        if let Some(sending) = &self.sending {
+            sending.trial.took(contributions, begun.elapsed());
+        }
         self.combine(parts)
+    }
+
+    /// Runs each element once, and sends what it adds to targets of others to their owners: while the core runs, unless it runs while ghosts that
+    /// are read are updated.
+    fn run_and_send(&self, sending: &Sending, parts: &[Part], context: &Context, run: &dyn Fn(Stretch) -> Result<()>) -> Result<()> {
+        let location = Location::of(context);
+        let targets = || -> Tables<'_> { sending.targets.iter().filter_map(|&part| table(&parts[part])).collect() };
+        let stale = self.stale(&sending.needed, parts)?;
+        targets().iter().try_for_each(zero_ghosts)?;
+        let send = || profiled(SEND, context, || Exchange::start_sums(targets(), &self.comm));
+        let is_fresh = stale.is_empty();
+        if is_fresh {
+            run(Stretch::Border)?;
+        } else {
+            let exchange = profiled(SEND, context, || Exchange::start(stale, &self.comm, location))?;
+            run(Stretch::Core)?;
+            profiled(RECEIVE, context, || exchange.finish())?;
+            run(Stretch::Border)?;
+        }
+        let sums = send()?;
+        if is_fresh {
+            run(Stretch::Core)?;
+        }
+        profiled(RECEIVE, context, || sums.finish())
     }
 
     /// Turns at all tables: those that are exchanged are written.
@@ -263,8 +344,8 @@ impl<L: Stretched> Distributed<L> {
         Ok(tables.into_iter().map(|(storage, writes)| storage.turn(writes)).collect::<Result<_, _>>()?)
     }
 
-    fn stale<'a>(&self, parts: &'a [Part]) -> Result<Tables<'a>> {
-        stale(self.needed.iter().filter_map(|&part| table(&parts[part])), &self.comm)
+    fn stale<'a>(&self, needed: &[usize], parts: &'a [Part]) -> Result<Tables<'a>> {
+        stale(needed.iter().filter_map(|&part| table(&parts[part])), &self.comm)
     }
 
     /// One process after another, each with up-to-date ghosts, whose values are sent back to their owners.
@@ -273,7 +354,7 @@ impl<L: Stretched> Distributed<L> {
         let is_needed = |part: usize| self.needed.iter().any(|&needed| parts[needed].storage().is_same(parts[part].storage()));
         let indirect: Vec<usize> = self.written.iter().copied().filter(|&part| is_needed(part)).collect();
         for rank in 0..self.comm.size() {
-            Exchange::start(self.stale(parts)?, &self.comm, location)?.finish()?;
+            Exchange::start(self.stale(&self.needed, parts)?, &self.comm, location)?.finish()?;
             if rank == self.comm.rank() {
                 run(Stretch::Owned)?;
             }
@@ -325,7 +406,7 @@ impl<L: Stretched> Distributed<L> {
         };
         let args = declared.parts.iter().map(told).collect::<Vec<_>>().join(", ");
         let own = format!("kernel `{}` over `{}` with {args}", declared.kernel, declared.iteration.set().name());
-        let own = if declared.deterministic { format!("deterministic {own}") } else { own };
+        let own = if declared.options.deterministic { format!("deterministic {own}") } else { own };
         let all = self.comm.gather_all(own.as_bytes())?;
         match all.iter().position(|other| other != own.as_bytes()) {
             None => Ok(()),
@@ -359,6 +440,10 @@ fn tables(parts: &[Part], is_wanted: impl Fn(&Part) -> bool) -> SmallVec<[usize;
     }
     found
 }
+
+/// The rows of profiles that exchanges have.
+const SEND: &str = "halo exchange: send";
+const RECEIVE: &str = "halo exchange: receive";
 
 /// Has profiles count what the host does for loops on a CPU; on a GPU they count the kernels that move rows.
 fn profiled<T>(name: &str, context: &Context, work: impl FnOnce() -> Result<T>) -> Result<T> {

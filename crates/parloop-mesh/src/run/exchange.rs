@@ -67,6 +67,8 @@ enum Direction {
     ToGhosts,
     /// One process, what it left in its ghosts, to their owners.
     ToOwners { from: usize },
+    /// All, what they added to their ghosts, to the owners, who add it to their own.
+    SumsToOwners,
 }
 
 impl Direction {
@@ -75,6 +77,7 @@ impl Direction {
         match self {
             Direction::ToGhosts => Some(Selected { side: Side::Exports, only: None }),
             Direction::ToOwners { from } => (from == rank).then_some(Selected { side: Side::Imports, only: None }),
+            Direction::SumsToOwners => Some(Selected { side: Side::Imports, only: None }),
         }
     }
 
@@ -83,6 +86,7 @@ impl Direction {
         match self {
             Direction::ToGhosts => Selected { side: Side::Imports, only: None },
             Direction::ToOwners { from } => Selected { side: Side::Exports, only: Some(from) },
+            Direction::SumsToOwners => Selected { side: Side::Exports, only: None },
         }
     }
 }
@@ -102,6 +106,14 @@ impl<'a> Exchange<'a> {
     /// As [`start`](Self::start).
     pub fn start_back(tables: Tables<'a>, comm: &Comm, from: usize, location: Location<'a>) -> Result<Exchange<'a>> {
         Exchange::begin(tables, comm, Direction::ToOwners { from }, location)
+    }
+
+    /// Sends what was added to ghosts to their owners, who add it to their numbers, in the order of the ranks. Rows go through the host.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn start_sums(tables: Tables<'a>, comm: &Comm) -> Result<Exchange<'a>> {
+        Exchange::begin(tables, comm, Direction::SumsToOwners, Location::Host)
     }
 
     fn begin(tables: Tables<'a>, comm: &Comm, direction: Direction, location: Location<'a>) -> Result<Exchange<'a>> {
@@ -133,7 +145,8 @@ impl<'a> Exchange<'a> {
         let (received, begun) = (self.direction.received(), Instant::now());
         let route = match self.flight {
             Flight::Host(messages, location) => {
-                put(&self.tables, received, messages, location)?;
+                let written: Written = if self.direction == Direction::SumsToOwners { add } else { Storage::unpack };
+                put(&self.tables, received, messages, location, written)?;
                 Route::Host
             }
             Flight::Gpu(direct, context) => {
@@ -179,8 +192,11 @@ fn through_host(tables: &[Table<'_>], sent: Option<Selected>, received: Selected
     Ok(messages)
 }
 
+/// What is done with rows that arrive on the host.
+type Written = fn(&Storage, &[i32], &[u8]) -> Result<(), KernelError>;
+
 /// Waits for messages in memory of the host, and puts what they bring into its rows.
-fn put(tables: &[Table<'_>], received: Selected, mut messages: Messages, location: Location<'_>) -> Result<()> {
+fn put(tables: &[Table<'_>], received: Selected, mut messages: Messages, location: Location<'_>, written: Written) -> Result<()> {
     messages.wait()?;
     let mut arrived = Arrived { messages: &messages, taken: SmallVec::new() };
     match location {
@@ -188,7 +204,7 @@ fn put(tables: &[Table<'_>], received: Selected, mut messages: Messages, locatio
             for Table { halo, storage } in tables {
                 let rows = halo.neighbours().iter().map(|neighbour| (neighbour.rank, received.rows(neighbour)));
                 for (rank, rows) in rows.filter(|(_, rows)| !rows.is_empty()) {
-                    storage.unpack(rows, arrived.next(rank, rows.len() * storage.row_bytes()))?;
+                    written(storage, rows, arrived.next(rank, rows.len() * storage.row_bytes()))?;
                 }
             }
         }
@@ -206,6 +222,14 @@ fn put(tables: &[Table<'_>], received: Selected, mut messages: Messages, locatio
         letters::keep(first.halo, messages);
     }
     Ok(())
+}
+
+/// Adds numbers to rows. The caller holds the write lock.
+fn add(storage: &Storage, rows: &[i32], numbers: &[u8]) -> Result<(), KernelError> {
+    let mut sums = Vec::with_capacity(numbers.len());
+    storage.pack(rows, &mut sums)?;
+    combine(storage.dtype(), Access::Inc, &mut sums, numbers);
+    storage.unpack(rows, &sums)
 }
 
 /// What messages brought, taken piece by piece.
@@ -280,28 +304,14 @@ pub fn stale<'a>(tables: impl Iterator<Item = Table<'a>>, comm: &Comm) -> Result
     Ok(tables)
 }
 
-/// Adds the numbers of ghosts to those of their owners, in the order of the ranks. All processes must call it, and hold the write lock of the table.
+/// Makes the numbers of ghosts zero. The caller holds the write lock of the table.
 ///
 /// # Errors
-/// When a device that has the numbers fails; what MPI says.
-pub fn add_ghosts(Table { halo, storage }: Table<'_>) -> Result<()> {
-    let length = storage.row_bytes();
-    let bytes = |neighbour: &Neighbour| (neighbour.rank, neighbour.imports.len() * length, neighbour.exports.len() * length);
-    let mut messages = letters::take(halo, &halo.neighbours().iter().map(bytes).collect::<Vec<_>>())?;
-    for neighbour in halo.neighbours() {
-        if let Some(bytes) = messages.outgoing(neighbour.rank) {
-            storage.pack(&neighbour.imports, bytes)?;
-        }
+/// When a device that has the numbers fails.
+pub fn zero_ghosts(Table { halo, storage }: &Table<'_>) -> Result<()> {
+    for neighbour in halo.neighbours().iter().filter(|neighbour| !neighbour.imports.is_empty()) {
+        storage.unpack(&neighbour.imports, &vec![0; neighbour.imports.len() * storage.row_bytes()])?;
     }
-    messages.start(halo.comm())?;
-    messages.wait()?;
-    for neighbour in halo.neighbours().iter().filter(|neighbour| !neighbour.exports.is_empty()) {
-        let mut sums = Vec::with_capacity(neighbour.exports.len() * length);
-        storage.pack(&neighbour.exports, &mut sums)?;
-        combine(storage.dtype(), Access::Inc, &mut sums, messages.incoming(neighbour.rank));
-        storage.unpack(&neighbour.exports, &sums)?;
-    }
-    letters::keep(halo, messages);
     Ok(())
 }
 

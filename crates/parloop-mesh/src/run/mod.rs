@@ -1,6 +1,7 @@
 //! Running a loop: which strategies there are, one of them made ready for a context, and its launches.
 
 mod combine;
+mod contributions;
 mod direct;
 mod distributed;
 mod exchange;

@@ -147,8 +147,13 @@ impl ParLoop {
     }
 
     fn declared(&self) -> LoopDescription<'_> {
-        let LoopOptions { deterministic, checked, .. } = self.options;
-        LoopDescription { kernel: self.kernel.name(), iteration: &self.iteration, parts: &self.parts, deterministic, checked }
+        LoopDescription {
+            kernel: self.kernel.name(),
+            kernel_id: self.kernel.id(),
+            iteration: &self.iteration,
+            parts: &self.parts,
+            options: self.options,
+        }
     }
 
     /// The kernel.

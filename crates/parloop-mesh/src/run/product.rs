@@ -8,9 +8,9 @@ use parloop_device::once::Once;
 use parloop_device::{DType, DeviceId, Memory, as_bytes, refuse_recording};
 use parloop_kernel::{Context, KernelError};
 use parloop_loop::run::{Executable, Repeat};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
-use super::exchange::add_ghosts;
+use super::exchange::Exchange;
 use super::job::machine_of;
 use super::staged::Table;
 use super::written::{What, written};
@@ -135,7 +135,7 @@ impl Mat {
         ready.repeat.run(&given)?;
         if let Some(halo) = halo.filter(|_| transposed) {
             // Each process has what its rows add to the columns of others.
-            add_ghosts(Table { halo, storage: y.storage() })?;
+            Exchange::start_sums(smallvec![Table { halo, storage: y.storage() }], halo.comm())?.finish()?;
         }
         // Rows of ghosts lack what other processes add to them.
         y.storage().set_ghosts_fresh(halo.is_none());
