@@ -53,7 +53,7 @@ def result(context: Context, values: Any) -> Any:
     """What NumPy made on the host, as an array of the context; a scalar stays one."""
     if not isinstance(values, np.ndarray):
         return values
-    return context.array(values) if values.ndim else values[()]
+    return context.array(values, copy=None) if values.ndim else values[()]
 
 
 def scalar_or_array(x: Array) -> Any:
@@ -102,7 +102,7 @@ def _on_device(context: Context, operand: Other, dtype: np.dtype[Any]) -> _eleme
         return aligned(operand)
     if isinstance(operand, np.ndarray):
         supported = operand.dtype.isnative and operand.dtype.name in C_TYPES
-        return context.array(operand if supported else operand.astype(dtype))
+        return context.array(operand if supported else operand.astype(dtype), copy=None)
     with np.errstate(all="ignore"):
         value: Any = np.asarray(operand).astype(dtype)[()]
     return value  # type: ignore[no-any-return]
@@ -112,7 +112,7 @@ def aligned(x: Array) -> Array:
     """The array, or a copy where its elements lie at addresses at which a GPU cannot read them."""
     if _elementwise.is_aligned(x):
         return x
-    return x.context.array(x.numpy())
+    return x.context.array(x.numpy(), copy=None)
 
 
 # operators ------------------------------------------------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ def combined(name: str, x: Array, other: Any, reflected: bool) -> Any:
     first, second = (operand, x) if reflected else (x, operand)
     if on_cpu(x):
         values = _by_numpy(name)(*(_not_half(name, side, first, second) for side in (first, second)))
-        return x.context.array(np.asarray(values))
+        return x.context.array(np.asarray(values), copy=None)
     shape = np.broadcast_shapes(_shape(first), _shape(second))
     constant = _constant_comparison(name, first, second)
     if constant is not None:
@@ -257,7 +257,7 @@ def mapped(name: str, x: Array) -> Array:
     dtype: np.dtype[Any] = ufunc(_probe(x)).dtype
     if on_cpu(x):
         host = x.numpy()
-        return x.context.array(np.asarray(ufunc(host.astype(np.float32) if dtype == np.float16 else host)))
+        return x.context.array(np.asarray(ufunc(host.astype(np.float32) if dtype == np.float16 else host)), copy=None)
     dtype = single_of_half(dtype)
     out = x.context.empty(x.shape, dtype)
     # Functions of real numbers take integers as those.
@@ -282,9 +282,9 @@ def reduced(name: str, x: Array, axis: Any, dtype: Any, keepdims: bool) -> Array
     if dtype is not None:
         options["dtype"] = dtype
     if on_cpu(x):
-        return x.context.array(np.asarray(getattr(x.numpy(), name)(**options)))
+        return x.context.array(np.asarray(getattr(x.numpy(), name)(**options)), copy=None)
     if x.size == 0:
-        return x.context.array(np.asarray(getattr(np.empty(x.shape, x.dtype), name)(**options)))
+        return x.context.array(np.asarray(getattr(np.empty(x.shape, x.dtype), name)(**options)), copy=None)
     # NumPy's word on the type and the axes, from an array of one element.
     found = getattr(np.ones((1,) * x.ndim, x.dtype), name)(**options).dtype
     axes = range(x.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
@@ -316,7 +316,7 @@ def dot(x: Array, other: Any) -> Any:
         return result(x.context, np.dot(x.numpy(), _host(operand)))
     if not _shape(operand) or not x.ndim:
         return binary("multiply", x, operand, False)
-    second = operand if isinstance(operand, Array) else x.context.array(operand)
+    second = operand if isinstance(operand, Array) else x.context.array(operand, copy=None)
     return scalar_or_array(_dot(aligned(x), aligned(second)))
 
 
@@ -333,10 +333,10 @@ def matrix_product(x: Array, other: Any, reflected: bool) -> Any:
         return NotImplemented
     if on_cpu(x):
         pair = (_host(operand), x.numpy()) if reflected else (x.numpy(), _host(operand))
-        return x.context.array(np.asarray(np.matmul(*pair)))
+        return x.context.array(np.asarray(np.matmul(*pair)), copy=None)
     if not _shape(operand) or not x.ndim:
         raise ValueError(f"matmul multiplies arrays of one or more axes, not of {x.ndim} and {len(_shape(operand))}")
-    array = operand if isinstance(operand, Array) else x.context.array(operand)
+    array = operand if isinstance(operand, Array) else x.context.array(operand, copy=None)
     first, second = (array, x) if reflected else (x, array)
     return _matrix_product(aligned(first), aligned(second))
 

@@ -56,7 +56,7 @@ def put(x: Array, index: Any, value: Any) -> None:
         index = _host_index(index)
         host = x.numpy()
         new = np.empty(np.shape(host[index]), x.dtype)
-        assign(x.context.array(new), value)
+        assign(x.context.array(new, copy=False), value)
         host[index] = new
         return
     _elementwise.check_aligned(x)
@@ -69,7 +69,7 @@ def put(x: Array, index: Any, value: Any) -> None:
 def _selected(x: Array, index: Any) -> _selection.Selected:
     if _selection.is_on_device(index):
         return _selection.selected(x, index)
-    return _selection.Selected(x.context.array(_places(x, _host_index(index))), False)
+    return _selection.Selected(x.context.array(_places(x, _host_index(index)), copy=None), False)
 
 
 # assignment -----------------------------------------------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ def assign(x: Array, value: Any) -> None:
     elif host.ndim == 0:
         _elementwise.run("positive", x, [x.dtype.type(host[()])], [x.dtype])
     else:
-        _elementwise.run("positive", x, [x.context.array(host)], [x.dtype])
+        _elementwise.run("positive", x, [x.context.array(host, copy=None)], [x.dtype])
 
 
 def _assign_array(x: Array, value: Array) -> None:
@@ -157,7 +157,7 @@ def astype(x: Array, dtype: Any) -> Array:
     """A copy with elements of another type."""
     target = np.dtype(dtype)
     if on_cpu(x):
-        return x.context.array(x.numpy().astype(target))
+        return x.context.array(x.numpy().astype(target), copy=None)
     out = x.context.empty(x.shape, target)
     _elementwise.run("positive", out, [aligned(x)], [target])
     return out

@@ -196,7 +196,7 @@ def _items(x: Array, index: tuple[Any, ...]) -> list[Any]:
             check_device("index", x, item)
         else:
             host = np.asarray(item, dtype=np.int64 if isinstance(item, list) and not item else None)
-            item = x.context.array(host.astype(np.int64) if host.dtype.kind in "iu" else host)
+            item = x.context.array(host.astype(np.int64) if host.dtype.kind in "iu" else host, copy=None)
         items.append(item)
     named = sum(item.ndim if isinstance(item, Array) and item.dtype == np.bool_ else item is not None and item is not Ellipsis for item in items)
     if named > x.ndim:

@@ -62,7 +62,7 @@ def measure(device: pl.Device, say: Callable[[str], None]) -> list[Row]:
     say(f"{device.name}: compiling")
     prog = ctx.compile(SOURCE)
     host = np.linspace(0.0, 1.0, n)
-    x, y = ctx.array(host), ctx.zeros(n)
+    x, y = ctx.array(host, copy=None), ctx.zeros(n)
 
     say(f"{device.name}: measuring its copy bandwidth")
     copy = seconds(ctx, prog.copy.bind(x=x, y=y, n=n))

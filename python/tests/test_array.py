@@ -28,26 +28,31 @@ def test_every_dtype_goes_there_and_back(ctx, dtype):
     assert x.device == ctx.device and x.context.device == ctx.device
 
 
-def test_an_array_shares_host_memory_on_a_cpu_and_is_a_copy_elsewhere(ctx, is_cpu):
+def test_an_array_is_a_copy_on_every_device(ctx):
     values = np.arange(4.0)
-    x = ctx.array(values)
+    for given in (values, values[::1], ctx.array(values), ctx.array(values, copy=None), memoryview(values), [0.0, 1.0, 2.0, 3.0]):
+        for own in (ctx.array(given), ctx.array(given, copy=True), ctx.array(given, "float64")):
+            values[0], own[1] = 9, 8
+            assert own.tolist() == [0, 8, 2, 3] and values.tolist() == [9, 1, 2, 3]
+            values[0] = 0
+            assert np.array_equal(given.numpy() if isinstance(given, pl.Array) else given, [0, 1, 2, 3])
+    values.flags.writeable = False
+    ctx.array(values)[0] = 5
+    assert ctx.array(np.arange(6.0).reshape(2, 3).T).strides == (16, 8)
+
+
+def test_memory_is_shared_only_where_that_is_requested(ctx, is_cpu):
+    values = np.arange(4.0)
+    x = ctx.array(values, copy=None)
     values[0] = 9
     assert x[0] == (9 if is_cpu else 0)
     x[1] = 8
     assert values[1] == (8 if is_cpu else 1)
-
-
-def test_copy_means_the_same_on_every_device(ctx, is_cpu):
-    values = np.arange(4.0)
-    for given in (values, [0.0, 1.0, 2.0, 3.0]):
-        own = ctx.array(given, copy=True)
-        own[1] = 8
-        assert values.tolist() == [0, 1, 2, 3] and own.numpy().tolist() == [0, 8, 2, 3]
-    shared = ctx.array(values)
-    for again in (ctx.array(shared), ctx.array(shared, copy=False)):
+    shared = ctx.array(values, copy=None)
+    for again in (ctx.array(shared, copy=None), ctx.array(shared, copy=False)):
         again[2] = 7
         assert shared[2] == 7
-    apart = ctx.array(shared, copy=True)
+    apart = ctx.array(shared)
     apart[2] = 5
     assert shared[2] == 7
     needed = f"these values cannot be used on device `{ctx.device.name}` without a copy, but copy=False was given"
@@ -62,7 +67,7 @@ def test_copy_means_the_same_on_every_device(ctx, is_cpu):
 
 
 def test_an_array_keeps_what_it_shares_alive(cpu):
-    x = cpu.array(np.full(1000, 3.0))
+    x = cpu.array(np.full(1000, 3.0), copy=False)
     part = x[10:]
     del x
     gc.collect()
@@ -240,7 +245,7 @@ def test_arrays_are_iterated_like_sequences(ctx):
 def test_a_read_only_array_stays_one(cpu):
     values = np.arange(3.0)
     values.flags.writeable = False
-    x = cpu.array(values)
+    x = cpu.array(values, copy=False)
     with pytest.raises(ValueError, match="the array is read-only"):
         x[0] = 1
     assert not x.numpy().flags.writeable
@@ -344,11 +349,11 @@ def test_dlpack_is_versioned_where_the_consumer_knows_that(cpu):
 def test_dlpack_hands_on_what_is_read_only_and_copies_when_asked(ctx, is_cpu):
     values = np.arange(6.0).reshape(2, 3)
     values.flags.writeable = False
-    x = ctx.array(values)
+    x = ctx.array(values, copy=None)
     if is_cpu:
         theirs = np.from_dlpack(x)
         assert not theirs.flags.writeable and np.shares_memory(theirs, values)
-        assert not ctx.array(Dlpack(x))._writeable
+        assert not ctx.array(Dlpack(x), copy=False)._writeable and ctx.array(Dlpack(x))._writeable
         with pytest.raises(BufferError, match="^the array is read-only, which DLPack before 1.0 cannot express; request max_version=.1, 0. or pass a copy$"):
             x.__dlpack__()
         copy = np.from_dlpack(x, copy=True)
@@ -381,11 +386,14 @@ def test_arrays_are_asked_for_dlpack_on_our_stream(ctx):
     stream = ctx.stream()
     for context, number in ((ctx, 1), (ctx.on(stream), stream.handle)):
         given = Dlpack(ctx.array(np.arange(3.0)))
-        x = context.array(given)
+        x = context.array(given, copy=False)
         expected = {"cpu": {}, "cuda": {"stream": number}, "hip": {"stream": 0 if context is ctx else number}}[ctx.device.kind]
         assert given.asked == [{"max_version": (1, 0), **expected}]
         x[0] = 7
         assert given.array[0] == 7 and x.tolist() == [7, 1, 2]
+        own = context.array(given)
+        own[1] = 8
+        assert given.array.tolist() == [7, 1, 2] and own.tolist() == [7, 8, 2]
 
 
 def test_opencl_memory_has_no_dlpack():
@@ -417,8 +425,11 @@ def test_a_numpy_array_is_not_resized_while_its_memory_is_shared(cpu):
             host.resize(10_000_000, refcheck=False)
 
     host = np.arange(1000.0)
-    for share in (cpu.array, lambda host: cpu.array(host[10:20]), lambda host: cpu.array(host)[5:].memory.slice(0, 8), lambda host: cpu.array(host)[::2]):
-        shared = share(host)
+    def share(host):
+        return cpu.array(host, copy=False)
+
+    for use in (share, lambda host: share(host[10:20]), lambda host: share(host)[5:].memory.slice(0, 8), lambda host: share(host)[::2]):
+        shared = use(host)
         refused(host)
         del shared
         gc.collect()
@@ -434,10 +445,10 @@ def test_a_numpy_array_is_not_resized_while_its_memory_is_shared(cpu):
 
 def test_an_array_notices_that_the_numpy_array_behind_it_was_resized(cpu):
     prog = cpu.compile("GPUKERN void add(double *x, const int64_t n) { VECTORIZE_OVER(i, n) x[i] += 1; END_VECTORIZE }")
-    words = "the NumPy array whose memory this array shares was resized; create the array again with ctx.array(…)"
+    words = "the NumPy array whose memory this array shares was resized; create the array again with ctx.array(…, copy=None)"
     for size in (0, 3, 10_000_000):
         host = np.arange(1000.0)
-        array = cpu.array(host)
+        array = cpu.array(host, copy=False)
         part, memory, bound = array[10:20], array.memory, prog.add.bind(array, 1000)
         bound()
         # A resize is refused; this gives the array other memory too.
@@ -449,6 +460,6 @@ def test_an_array_notices_that_the_numpy_array_behind_it_was_resized(cpu):
         with pytest.raises(ValueError, match="^array `x` was resized after it was bound; bind it again$"):
             bound()
     backwards = np.arange(10.0)
-    array = cpu.array(backwards[::-1])
-    prog.add(cpu.array(backwards[2:7]), 5)
+    array = cpu.array(backwards[::-1], copy=False)
+    prog.add(cpu.array(backwards[2:7], copy=False), 5)
     assert array.numpy().tolist() == [9, 8, 7, 7, 6, 5, 4, 3, 1, 0]

@@ -651,7 +651,7 @@ def test_other_libraries_see_the_device_memory():
     assert hasattr(array, "__cuda_array_interface__") != hasattr(array, "__array_interface__")
     array.set(np.full((2, 3), 5.0))
     assert np.asarray(array).tolist() == [[5.0] * 3] * 2
-    shared = parloop.Context(_device.devices()[0]).array(array)
+    shared = parloop.Context(_device.devices()[0]).array(array, copy=False)
     shared[0] = 1
     assert array[0, 2] == 1.0
 

@@ -108,7 +108,7 @@ def test_a_replay_keeps_what_it_uses(ctx):
         prog = ctx.compile(SOURCE)
         host = np.array([1.0, 2.0])
         # On a CPU this shares the memory of NumPy's.
-        x, y, total = ctx.array(host), ctx.zeros(2), ctx.zeros(2)
+        x, y, total = ctx.array(host, copy=None), ctx.zeros(2), ctx.zeros(2)
         bound = prog.add.bind(x=x, a=1.0, n=2)
         with ctx.recording() as steps:
             bound()
@@ -132,7 +132,7 @@ def test_a_dropped_replay_lets_go(ctx, prog):
 
     host = np.zeros(4).view(Owner)
     ref = weakref.ref(host)
-    x = ctx.array(host)
+    x = ctx.array(host, copy=None)
     with ctx.recording() as steps:
         prog.add(x=x, a=1.0, n=4)
     del host, x
@@ -179,7 +179,8 @@ def test_what_needs_the_host_is_refused(ctx, prog):
     refused(ctx, lambda: x[0], "a copy to the host")
     refused(ctx, lambda: stream.read(x.memory, np.zeros(4)), "a copy to the host")
     refused(ctx, lambda: stream.write(x.memory, np.zeros(4)), "a copy from the host")
-    refused(ctx, lambda: ctx.array([1.0, 2.0]), "a copy from the host")
+    for values in ([1.0, 2.0], np.ones(2), np.ones(4)[::2], memoryview(np.ones(2))):
+        refused(ctx, lambda values=values: ctx.array(values), "a copy from the host")
     refused(ctx, ctx.synchronize, "a wait of the host")
     refused(ctx, ctx.record, "an event")
     refused(ctx, lambda: stream.wait(event), "a wait for an event")

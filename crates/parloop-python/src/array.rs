@@ -503,29 +503,39 @@ impl Context {
     /// dtype : dtype, optional
     ///     The type of the elements; by default that of the values.
     /// copy : bool, optional
-    ///     As in NumPy 2: None copies where it must, True always, and False never, which is a ``ValueError`` where the memory of the values
-    ///     cannot be used in place. With None, an array on a CPU shares the memory of a NumPy array, which cannot be resized as
-    ///     long as the array lives, and a GPU, which cannot use it, gets a copy; with True both get a copy.
+    ///     As in NumPy 2. True, the default, copies on every device. None shares the memory of the values where the device can use it in place,
+    ///     and copies elsewhere: a CPU shares that of NumPy arrays, which cannot be resized as long as the array lives, and every device that of
+    ///     its own arrays. False shares it or raises a ``ValueError``.
     ///
     /// Examples
     /// --------
     /// >>> import numpy as np, parloop as pl
     /// >>> ctx, x = pl.Context("cpu:1"), np.zeros(2)
-    /// >>> shared, own = ctx.array(x), ctx.array(x, copy=True)
+    /// >>> own, shared = ctx.array(x), ctx.array(x, copy=False)
     /// >>> x[0] = 5
-    /// >>> shared.numpy(), own.numpy()
-    /// (array([5., 0.]), array([0., 0.]))
-    #[pyo3(signature = (values, dtype=None, *, copy=None))]
-    fn array<'py>(&self, values: &Bound<'py, PyAny>, dtype: Option<&Bound<'py, PyAny>>, copy: Option<bool>) -> Result<Bound<'py, PyAny>> {
+    /// >>> own.numpy(), shared.numpy()
+    /// (array([0., 0.]), array([5., 0.]))
+    #[pyo3(signature = (values, dtype=None, *, copy=Some(true)), text_signature = "($self, values, dtype=None, *, copy=True)")]
+    fn array(&self, values: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>, copy: Option<bool>) -> Result<Array> {
         let made = Array::from_object(&self.inner, values, dtype.map(dtype_of).transpose()?)?;
         let of_ours = values.cast::<Array>().is_ok_and(|given| given.get().memory.handle() == made.memory.handle());
         let is_shared = of_ours || made.owner.is_some();
-        let device = self.inner.device().id();
-        let made = Bound::new(values.py(), made)?.into_any();
+        let device = self.inner.device();
         match copy {
-            Some(true) if is_shared => Ok(made.call_method0("copy")?),
+            Some(true) if is_shared => {
+                if !of_ours && device.kind() == DeviceKind::Cpu {
+                    // Memory of the host, of which a recording takes no copies on any device.
+                    self.inner.stream().refuse_recording(|| "a copy from the host".to_owned(), None)?;
+                }
+                let copied = made.copy(values.py())?;
+                if !of_ours && !self.inner.is_recording() {
+                    // The owner is free to reuse its memory as soon as this returns.
+                    released(values.py(), || self.inner.stream().synchronize())?;
+                }
+                Ok(copied)
+            }
             Some(false) if !is_shared => {
-                let words = format!("these values cannot be used on device `{device}` without a copy, but copy=False was given");
+                let words = format!("these values cannot be used on device `{}` without a copy, but copy=False was given", device.id());
                 Err(PyValueError::new_err(words).into())
             }
             _ => Ok(made),

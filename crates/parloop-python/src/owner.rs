@@ -111,6 +111,7 @@ impl Deref for Owner {
 #[inline]
 pub fn check_shared(py: Python<'_>, owner: Option<&Owner>) -> Result<()> {
     let Some(owner) = owner else { return Ok(()) };
-    let reason = || "the NumPy array whose memory this array shares was resized; create the array again with ctx.array(…)".to_owned();
+    let reason =
+        || "the NumPy array whose memory this array shares was resized; create the array again with ctx.array(…, copy=None)".to_owned();
     Ok(owner.seen().check(py, reason)?)
 }

@@ -120,7 +120,7 @@ def asarray(obj: Any, /, dtype: Any = None, *, device: DeviceLike = None, copy: 
         return out if dtype is None else _astype(out, supported(dtype))
     is_foreign = not isinstance(obj, np.ndarray) and hasattr(obj, "__dlpack__")
     if is_foreign:
-        out = context.array(obj, None if dtype is None else supported(dtype))
+        out = context.array(obj, None if dtype is None else supported(dtype), copy=None)
         return out.copy() if copy else out
     host = np.asarray(obj, None if dtype is None else supported(dtype))
     is_new = host is not obj and not (hasattr(obj, "__array_interface__") or hasattr(obj, "__buffer__") or isinstance(obj, memoryview))

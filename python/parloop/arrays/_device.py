@@ -68,7 +68,7 @@ def as_array(value: Operand, context: Context | None = None) -> Array:
     if not isinstance(value, (np.ndarray, np.generic, bool, int, float, complex)):
         raise TypeError(f"an array was expected, not {type(value).__name__}; create one with parloop.arrays.asarray")
     host = np.asarray(value)
-    return (context or context_of(None)).array(host)
+    return (context or context_of(None)).array(host, copy=None)
 
 
 def arrays_of(function: str, values: Iterable[Operand]) -> list[Array]:
@@ -96,8 +96,8 @@ def from_host(context: Context, values: Any) -> Array:
     if host.dtype == np.float16:
         host = host.astype(np.float32)
     if host.flags.f_contiguous and not host.flags.c_contiguous:
-        return context.array(host.T).transpose()
-    return context.array(host)
+        return context.array(host.T, copy=None).transpose()
+    return context.array(host, copy=None)
 
 
 def supported(dtype: Any) -> np.dtype[Any]:

@@ -148,7 +148,7 @@ class Side:
         """The elements as an array that shares the memory."""
         if self._array is None:
             context = context_on(self.memory.device)
-            self._array = context.array(self) if self.size else context.empty(self.shape, self.element)
+            self._array = context.array(self, copy=False) if self.size else context.empty(self.shape, self.element)
         return self._array
 
     def _fits(self, host: np.ndarray[Any, Any]) -> bool:

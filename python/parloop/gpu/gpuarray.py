@@ -160,7 +160,7 @@ class GPUArray:
             side = Side.of_array(given)
         elif hasattr(given, "__cuda_array_interface__") and _device.kind() != "cpu":
             ordinal = int(getattr(getattr(given, "device", None), "id", None) or 0)
-            side = Side.of_array(context_on(_device.devices()[ordinal]).array(given), given)
+            side = Side.of_array(context_on(_device.devices()[ordinal]).array(given, copy=None), given)
         else:
             raise UnsupportedDataType(
                 f"a GPUArray takes a NumPy array, an array on the device or a shape (a tuple or a list), not {type(given).__name__}"
