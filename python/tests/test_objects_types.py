@@ -1,8 +1,10 @@
 """The bytes of objects, word by word, and what classes say of their objects."""
 
+import enum
 import gc
 import struct
 import weakref
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -283,7 +285,53 @@ def test_types_that_cannot_be_are_refused(make, error, message):
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize("wrong", [float, int, bool, complex, np.float32])
-def test_a_number_type_of_python_is_not_a_field(wrong):
-    with pytest.raises(TypeError, match=rf"S.m: {wrong.__name__} is not a type of parloop.objects; write Float64"):
+@pytest.mark.parametrize(
+    ("wrong", "shown", "instead"),
+    [
+        (float, "float", "xo.Float64"), (int, "int", "xo.Int64"), (bool, "bool", "xo.Bool"), (complex, "complex", "xo.Complex128"), (str, "str", "xo.String"),
+        (np.float32, "float32", "xo.Float32"), (np.dtype("f8"), "dtype('float64')", "xo.Float64"), (np.dtype("u2"), "dtype('uint16')", "xo.UInt16"),
+        ("float64", "'float64'", "xo.Float64"), ("<i4", "'<i4'", "xo.Int32"), ("Float64[:]", "'Float64[:]'", "xo.Float64[:]"),
+    ],
+)  # fmt: skip
+def test_a_type_of_others_is_not_a_field(wrong, shown, instead):
+    with pytest.raises(TypeError) as caught:
         type(xo.Struct)("S", (xo.Struct,), {"m": wrong})
+    assert str(caught.value) == f"S.m: {shown} is not a type of parloop.objects; write `m = {instead}`"
+
+
+def test_a_type_that_no_field_can_have_names_those_that_there_are():
+    for wrong in (np.float16, np.dtype("f2"), np.dtype([("a", "f8")])):
+        with pytest.raises(TypeError, match=r"is not a type of parloop.objects; write `m = …` with one of its types: Float64, Float32, .*, String, arrays, structs$"):
+            type(xo.Struct)("S", (xo.Struct,), {"m": wrong})
+
+
+def test_an_annotation_is_not_a_field():
+    def words(shown, instead):
+        return f"S.m: the annotation `{shown}` does not make a field; write `m = {instead}` (annotate an attribute of Python's own as ClassVar)"
+
+    for wrong, shown, instead in [(float, "float", "xo.Float64"), ("float", "float", "xo.Float64"), (xo.Int8, "Int8", "xo.Int8"), ("xo.Int8[3]", "xo.Int8[3]", "xo.Int8[3]"),
+                                  (np.int16, "int16", "xo.Int16"), (np.dtype("f4"), "dtype('float32')", "xo.Float32"), ("str", "str", "xo.String")]:  # fmt: skip
+        for body in ({}, {"m": 1.0}):
+            with pytest.raises(TypeError) as caught:
+                type(xo.Struct)("S", (xo.Struct,), {"__annotations__": {"m": wrong}, **body})
+            assert str(caught.value) == words(shown, instead)
+    with pytest.raises(TypeError, match="^S.m: the annotation `ArrNFloat64` does not make a field; write `m = …` with one of its types"):
+        type(xo.Struct)("S", (xo.Struct,), {"__annotations__": {"m": xo.Float64[:]}})
+
+
+def test_attributes_of_pythons_own_are_no_fields():
+    class S(xo.Struct):
+        m: Any = xo.Float64
+        n: ClassVar[int] = 3
+        cache: dict
+        unit = "GeV"
+        axis = "d"
+        count = 3
+        table = np.zeros(3)
+        _dtype = np.dtype("f8")
+        _scale: float = 2.0
+
+        class Kind(enum.IntEnum):
+            ONE = 1
+
+    assert [field.name for field in S._fields] == ["m"] and (S.n, S.unit, S._scale) == (3, "GeV", 2.0)

@@ -6,12 +6,11 @@ import copy
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
-import numpy as np
-
 from .._description import Arg, Kernel
 from .._html import table
 from .._parloop import Buffer, Field, UnknownFieldError, _Object, _ObjectType
 from ._array import array_class
+from ._body import check_annotations, check_value
 from ._capi import CApi
 from ._show import shortened, shown
 from ._ref import MetaUnionRef
@@ -78,9 +77,10 @@ class MetaStruct(CApi):
                 declared[key] = _fresh(value) if value._is_bound else value
             elif not key.startswith("__") and _is_type(value):
                 declared[key] = Field(_plain(value))
-            elif not key.startswith("_") and isinstance(value, type) and issubclass(value, (int, float, complex, np.generic)):
-                raise TypeError(f"{name}.{key}: {value.__name__} is not a type of parloop.objects; write Float64, Int64 or another of its types")
+            elif not key.startswith("_"):
+                check_value(name, key, value)
         new = super().__new__(cls, name, bases, {**body, **declared})
+        check_annotations(new, declared)
         parts = [(key, _type_of(name, key, field.ftype), field.default, field.default_factory) for key, field in declared.items()]
         ty = _ObjectType.structure(name, parts)
         for index, field in enumerate(declared.values()):
