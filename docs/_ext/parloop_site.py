@@ -27,7 +27,7 @@ from sphinx.util.docutils import SphinxDirective
 _log = logging.getLogger(__name__)
 
 # The names of `parloop.gpu` that exist once for each type of elements are described by their common class.
-_MODULES = (parloop, parloop.objects, parloop.loops, parloop.mesh, parloop.arrays, parloop.compat, parloop.firedrake, parloop.captured)
+_MODULES = (parloop, parloop.errors, parloop.objects, parloop.loops, parloop.mesh, parloop.arrays, parloop.compat, parloop.firedrake, parloop.captured)
 
 
 class LoopLexer(RegexLexer):
@@ -67,27 +67,32 @@ class CommandHelp(Directive):
 
 
 class ExceptionTable(SphinxDirective):
-    """All exceptions of a module: each with its bases and the first line of its documentation, to be found by name."""
+    """The exceptions of a module, a table for each family: each with its bases and the first line of its documentation, to be found by name."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         module = sys.modules[self.arguments[0]]
-        rows = []
-        for name in sorted(vars(module)):
-            error = getattr(module, name)
-            if not name.startswith("_") and inspect.isclass(error) and issubclass(error, Exception):
-                bases = ", ".join(base.__name__ for base in error.__bases__)
-                row = _row((name, bases, (inspect.getdoc(error) or "").split("\n")[0].replace("`", "")), code=2)
-                full_name = f"{module.__name__}.{name}"
-                row["ids"].append(full_name)
-                self.env.get_domain("py").note_object(full_name, "exception", full_name, location=self.get_location())
-                rows.append(row)
+        out: list[nodes.Node] = []
+        for family, names in module.FAMILIES.items():
+            out += [nodes.rubric(family, family), self._table([self._exception(module, name) for name in names])]
+        return out
+
+    def _exception(self, module: Any, name: str) -> nodes.row:
+        error = getattr(module, name)
+        bases = ", ".join(base.__name__ for base in error.__bases__)
+        row = _row((name, bases, (inspect.getdoc(error) or "").split("\n")[0].replace("`", "")), code=2)
+        full_name = f"{module.__name__}.{name}"
+        row["ids"].append(full_name)
+        self.env.get_domain("py").note_object(full_name, "exception", full_name, location=self.get_location())
+        return row
+
+    def _table(self, rows: list[nodes.row]) -> nodes.table:
         group = nodes.tgroup("", cols=3)
         group += [nodes.colspec(colwidth=width) for width in (25, 30, 45)]
         group += nodes.thead("", _row(("exception", "bases", "when"), code=0))
         group += nodes.tbody("", *rows)
-        return [nodes.table("", group)]
+        return nodes.table("", group)
 
 
 def _row(texts: tuple[str, ...], code: int) -> nodes.row:

@@ -15,16 +15,48 @@ array([1., 3., 5., 7.])
 """
 
 import sys as _sys
+import typing as _typing
 
 if _sys.platform != "linux":
     raise ImportError(f"parloop runs on Linux only, and this system is {_sys.platform}")
 
 from . import _parloop
+from . import errors as errors
 from ._description import Arg as Arg
 from ._description import Kernel as Kernel
 from ._description import Source as Source
-from ._parloop import *  # noqa: F403 - the compiled classes, functions and exceptions
-from ._parloop import __version__ as __version__
+from ._parloop import (
+    ArgumentError as ArgumentError,
+    Array as Array,
+    BoundKernel as BoundKernel,
+    Buffer as Buffer,
+    CheckError as CheckError,
+    Chunk as Chunk,
+    CompileError as CompileError,
+    CompiledKernel as CompiledKernel,
+    Context as Context,
+    Device as Device,
+    DeviceError as DeviceError,
+    Event as Event,
+    FftPlan as FftPlan,
+    Field as Field,
+    KernelNotFoundError as KernelNotFoundError,
+    LoopError as LoopError,
+    Memory as Memory,
+    MeshError as MeshError,
+    ObjectError as ObjectError,
+    OutOfMemoryError as OutOfMemoryError,
+    ParloopError as ParloopError,
+    PinnedMemory as PinnedMemory,
+    Program as Program,
+    Recording as Recording,
+    RecordingError as RecordingError,
+    Stream as Stream,
+    compile_for as compile_for,
+    current_context as current_context,
+    devices as devices,
+    __version__ as __version__,
+)
 from ._pointer import Pointer as Pointer
 from ._profile import Profile as Profile
 from ._profile import ProfileRow as ProfileRow
@@ -32,9 +64,23 @@ from ._profile import profile as profile
 from ._progress import Progress as Progress
 from ._progress import progress as progress
 
-__all__ = [name for name in dir(_parloop) if not name.startswith("_")] + ["Arg", "Kernel", "Pointer", "Profile", "ProfileRow", "Progress", "Source", "__version__", "profile", "progress"]
-for _internal in ("run_command", "add_package_folders", "unknown_variables"):
-    __all__.remove(_internal)
+__all__ = [
+    "Arg", "ArgumentError", "Array", "BoundKernel", "Buffer", "CheckError", "Chunk", "CompileError", "CompiledKernel", "Context", "Device",
+    "DeviceError", "Event", "FftPlan", "Field", "Kernel", "KernelNotFoundError", "LoopError", "Memory", "MeshError", "ObjectError",
+    "OutOfMemoryError", "ParloopError", "PinnedMemory", "Pointer", "Profile", "ProfileRow", "Program", "Progress", "Recording",
+    "RecordingError", "Source", "Stream", "__version__", "compile_for", "current_context", "devices", "errors", "profile", "progress",
+]  # fmt: skip
+
+if not _typing.TYPE_CHECKING:  # with it, type checkers would accept any name
+
+    def __getattr__(name: str) -> object:
+        if name not in errors.__all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        import warnings
+
+        warnings.warn(f"parloop.{name} is deprecated; use parloop.errors.{name}", DeprecationWarning, stacklevel=2)
+        return getattr(errors, name)
+
 
 _parloop.add_package_folders([folder for folder in _sys.path if folder.endswith("-packages")])
 

@@ -79,7 +79,7 @@ def nvrtc():
     """Nothing, or a skip where CUDA kernels cannot be compiled."""
     try:
         pl.compile_for("cuda", "sm_90", "GPUKERN void probe(double *x) { x[0] = 1; }")
-    except pl.CompilerMissingError as error:
+    except pl.errors.CompilerMissingError as error:
         missing(f"NVRTC ({error})")
 
 

@@ -321,11 +321,11 @@ def test_arrays_of_two_devices_have_no_sum(gpu):
     x, y = gpu.array([1.0, 2.0]), open_context("cpu:1").array([1.0, 2.0])
     name = gpu.device.name
     for first, second in ((x, y), (y, x)):
-        with pytest.raises(pl.OtherDeviceError) as caught:
+        with pytest.raises(pl.errors.OtherDeviceError) as caught:
             first + second
         expected = f"add: this belongs to device `{second.device.name}`, but the work is on `{first.device.name}`; copy it there first"
         assert str(caught.value) == expected
-    with pytest.raises(pl.OtherDeviceError):
+    with pytest.raises(pl.errors.OtherDeviceError):
         x[:] = y
     assert name in (x.device.name,) and x.tolist() == [1, 2]
 
@@ -563,7 +563,7 @@ def test_kernels_compile_for_hip_without_a_gpu():
         import kernels
         try:
             pl.compile_for("hip", "gfx90a", kernels.ONCE)
-        except pl.CompilerMissingError as error:
+        except pl.errors.CompilerMissingError as error:
             print("MISSING", error)
             raise SystemExit
         # Some of all kinds: a compilation takes its time.

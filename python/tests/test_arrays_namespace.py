@@ -63,7 +63,7 @@ def test_the_device_is_asked_for_or_the_default_one(ctx):
     finally:
         xp.default_device(before)
     assert xp.zeros(1).device == before
-    with pytest.raises(pl.DeviceNotFoundError):
+    with pytest.raises(pl.errors.DeviceNotFoundError):
         xp.zeros(2, device="nothing")
 
 

@@ -111,7 +111,7 @@ def test_checks_compile_for_hip_without_a_gpu():
         import parloop as pl
         try:
             pl.compile_for("hip", "gfx90a", {kernels.ONCE!r})
-        except pl.CompilerMissingError as error:
+        except pl.errors.CompilerMissingError as error:
             print("MISSING", error)
             raise SystemExit
         print(b"parloop_take_check" in pl.compile_for("hip", "gfx90a", [{API!r}, {SOURCE!r}], classes=["Table"], checked=True))

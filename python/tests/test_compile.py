@@ -80,18 +80,18 @@ def test_messages_say_where_the_full_source_was_saved(ctx, tmp_path):
     assert message_of(ctx, BROKEN, save_source_as=path).endswith(f"the full source is in {path}")
     assert "nothing_of_that_name" in path.read_text()
     unwritable = tmp_path / "no" / "such" / "folder.c"
-    message = message_of(ctx, kernels.AXPY, pl.SourceError, save_source_as=unwritable)
+    message = message_of(ctx, kernels.AXPY, pl.errors.SourceError, save_source_as=unwritable)
     assert message.startswith(f"the full source could not be saved as {unwritable}: ")
 
 
 def test_sources_that_cannot_be_read_are_named(ctx, tmp_path):
     path = tmp_path / "absent.c"
     expected = f"source file {path} could not be read: No such file or directory (os error 2)"
-    assert message_of(ctx, path, pl.SourceError) == expected
-    assert message_of(ctx, str(path), pl.SourceError) == expected
+    assert message_of(ctx, path, pl.errors.SourceError) == expected
+    assert message_of(ctx, str(path), pl.errors.SourceError) == expected
     binary = tmp_path / "binary.c"
     binary.write_bytes(b"\xff\xfe")
-    assert f"source file {binary} could not be read" in message_of(ctx, binary, pl.SourceError)
+    assert f"source file {binary} could not be read" in message_of(ctx, binary, pl.errors.SourceError)
     for wrong in (3, None, [3]):
         with pytest.raises(TypeError, match="a source must be text or a path, not"):
             ctx.compile(wrong)
@@ -115,24 +115,24 @@ def test_sources_that_cannot_be_read_are_named(ctx, tmp_path):
     ],
 )  # fmt: skip
 def test_a_mistake_that_we_see_first_is_named_at_its_line(ctx, source, message):
-    assert message_of(ctx, source, pl.SourceError) == message
+    assert message_of(ctx, source, pl.errors.SourceError) == message
 
 
 @pytest.mark.parametrize("returned", ["double", "double *", "const char *"])
 def test_a_kernel_that_returns_something_is_for_a_cpu_only(gpu, returned):
-    message = message_of(gpu, f"GPUKERN {returned}k(int a) {{ return 0; }}".replace("doublek", "double k"), pl.SourceError)
+    message = message_of(gpu, f"GPUKERN {returned}k(int a) {{ return 0; }}".replace("doublek", "double k"), pl.errors.SourceError)
     assert message == "<source>:1: kernel `k` returns a value, which is possible only on a CPU; write the result through a pointer"
 
 
 def test_a_header_that_is_not_there_is_named(ctx):
-    message = message_of(ctx, '\n#include "absent_header.h"\n', (pl.SourceError, pl.CompileError))
+    message = message_of(ctx, '\n#include "absent_header.h"\n', (pl.errors.SourceError, pl.CompileError))
     assert names(message, "<source>", 2) and "absent_header.h" in message
 
 
 def test_headers_that_include_each_other_in_a_circle_are_an_error(ctx, tmp_path):
     (tmp_path / "a.h").write_text('#include "b.h"\n')
     (tmp_path / "b.h").write_text('#include "a.h"\n')
-    message = message_of(ctx, '#include "a.h"\n', pl.SourceError, include=[tmp_path])
+    message = message_of(ctx, '#include "a.h"\n', pl.errors.SourceError, include=[tmp_path])
     assert message.endswith("headers are nested more than 64 deep")
 
 
@@ -176,7 +176,7 @@ def test_every_kernel_compiles_for_hip_without_a_gpu():
         import kernels
         try:
             pl.compile_for("hip", "gfx90a", kernels.ONCE)
-        except pl.CompilerMissingError as error:
+        except pl.errors.CompilerMissingError as error:
             print("MISSING", error)
             raise SystemExit
         for name, source in kernels.ALL.items():
@@ -297,7 +297,7 @@ def test_a_name_that_is_no_devices_name_is_refused(name):
 
 
 def test_the_message_for_an_unknown_device_lists_the_forms_of_names():
-    with pytest.raises(pl.DeviceNotFoundError) as caught:
+    with pytest.raises(pl.errors.DeviceNotFoundError) as caught:
         pl.Device("gpu")
     assert str(caught.value) == (
         "unknown device `gpu`: valid names are `cpu`, `cpu:N` (N threads), `opencl`, `opencl:P.D` (platform, device), "
@@ -307,7 +307,7 @@ def test_the_message_for_an_unknown_device_lists_the_forms_of_names():
 
 def test_a_device_number_that_is_not_there_lists_those_that_are():
     open_context("opencl")
-    with pytest.raises(pl.DeviceNotFoundError) as caught:
+    with pytest.raises(pl.errors.DeviceNotFoundError) as caught:
         pl.Context("opencl:7.3")
     found = [device.name for device in pl.devices() if device.kind == "opencl"]
     verb = "is only" if len(found) == 1 else "are"
@@ -320,7 +320,7 @@ def test_a_missing_driver_is_named_with_what_was_tried(name, kind, library):
         pytest.skip(f"there is a {kind} device here")
     with pytest.raises(pl.DeviceError) as caught:
         pl.Context(name)
-    if isinstance(caught.value, pl.DriverMissingError):
+    if isinstance(caught.value, pl.errors.DriverMissingError):
         assert isinstance(caught.value, OSError)
         assert str(caught.value).startswith(f"{kind} driver not found: none of ") and library in str(caught.value)
     else:
@@ -365,7 +365,7 @@ def test_sources_that_are_nested_too_deep_are_an_error():
             "<source>:500: conditional blocks are nested more than 500 deep (each `#elif` is one level); split them",
         ),
     ):
-        with pytest.raises(pl.SourceError) as caught:
+        with pytest.raises(pl.errors.SourceError) as caught:
             ctx.compile(source)
         assert str(caught.value) == message
     nested = "struct { " * 1000 + "int x; " + "} y; " * 1000
@@ -453,7 +453,7 @@ def test_a_program_with_openmp_is_dropped_while_its_threads_wait():
 )
 @pytest.mark.parametrize("device", [name for name in DEVICES if name != "cpu:3"])
 def test_what_is_read_otherwise_than_the_compiler_reads_it_is_refused(source, device):
-    with pytest.raises((pl.CompileError, pl.SourceError), match="f"):
+    with pytest.raises((pl.CompileError, pl.errors.SourceError), match="f"):
         pl.Context(device).compile(source)
 
 
@@ -565,7 +565,7 @@ def test_a_header_that_the_environment_leads_to_is_read_again(tmp_path, monkeypa
 
 def test_a_grid_that_never_ends_is_refused(gpu):
     kernel = gpu.compile("GPUKERN void f(GPUGLMEM double *x) { x[0] = 1; }").f
-    with pytest.raises(pl.LaunchError, match=r"work items are too many; at most 2\*\*48"):
+    with pytest.raises(pl.errors.LaunchError, match=r"work items are too many; at most 2\*\*48"):
         kernel.with_grid(2**63)(gpu.zeros(1))
 
 

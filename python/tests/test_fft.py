@@ -20,7 +20,7 @@ def fft(ctx):
     """The context, or a skip where a GPU's library is missing."""
     try:
         ctx.plan_FFT(np.zeros(2, complex), 0)
-    except pl.DriverMissingError as error:
+    except pl.errors.DriverMissingError as error:
         if ctx.device.kind == "opencl":
             raise
         missing(str(error))
@@ -176,7 +176,7 @@ def test_a_plan_tells_what_it_was_planned_for(fft):
     ],
 )
 def test_axes_that_are_not_there_or_are_named_twice_are_refused(fft, axes, words):
-    with pytest.raises(pl.ArgumentValueError) as caught:
+    with pytest.raises(pl.errors.ArgumentValueError) as caught:
         fft.plan_FFT(np.zeros((2, 3), complex), axes)
     assert str(caught.value) == words
     assert isinstance(caught.value, ValueError)
@@ -201,8 +201,8 @@ def test_data_that_cannot_be_transformed_is_refused(fft):
     assert message(fft.zeros(4), pl.ArgumentError) == words.format("float64")
     assert message([1j, 2j], TypeError) == "an FFT needs a parloop.Array or a NumPy array, not list"
     gaps = "an FFT of non-contiguous complex128 of shape [3] was requested, but only contiguous data, in C or Fortran order, can be transformed; pass a copy"
-    assert message(noise(6)[::2], pl.ArgumentValueError) == gaps
-    assert message(fft.array(noise(6))[::2], pl.ArgumentValueError) == gaps
+    assert message(noise(6)[::2], pl.errors.ArgumentValueError) == gaps
+    assert message(fft.array(noise(6))[::2], pl.errors.ArgumentValueError) == gaps
 
 
 def test_data_that_is_not_as_planned_is_refused_and_not_changed(fft):
@@ -220,7 +220,7 @@ def test_data_that_is_not_as_planned_is_refused_and_not_changed(fft):
     for data, words in cases:
         for run in (plan.transform, plan.itransform):
             before = np.array(data)
-            with pytest.raises(pl.ArgumentValueError) as caught:
+            with pytest.raises(pl.errors.ArgumentValueError) as caught:
                 run(data)
             assert str(caught.value) == start + words + end
             assert np.array_equal(np.array(data), before)
@@ -231,21 +231,21 @@ def test_read_only_data_is_refused(fft):
     plan = fft.plan_FFT(values, 0)
     values.flags.writeable = False
     for data in [values] + ([fft.array(values)] if fft.device.kind == "cpu" else []):
-        with pytest.raises(pl.ArgumentValueError, match="^an FFT works in place, but the data is read-only; pass a copy$"):
+        with pytest.raises(pl.errors.ArgumentValueError, match="^an FFT works in place, but the data is read-only; pass a copy$"):
             plan.transform(data)
 
 
 def test_arrays_of_another_device_are_refused(gpu):
     x = open_context("cpu:1").array(noise(4))
     name = gpu.device.name
-    with pytest.raises(pl.OtherDeviceError) as caught:
+    with pytest.raises(pl.errors.OtherDeviceError) as caught:
         gpu.plan_FFT(x, 0)
     assert str(caught.value) == f"plan an FFT: this belongs to device `cpu:1`, but the work is on `{name}`; copy it there first"
     try:
         plan = gpu.plan_FFT(x.numpy(), 0)
-    except pl.DriverMissingError as error:
+    except pl.errors.DriverMissingError as error:
         missing(str(error))
-    with pytest.raises(pl.OtherDeviceError) as caught:
+    with pytest.raises(pl.errors.OtherDeviceError) as caught:
         plan.transform(x)
     assert str(caught.value) == f"transform: this belongs to device `cpu:1`, but the work is on `{name}`; copy it there first"
 

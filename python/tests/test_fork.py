@@ -72,7 +72,7 @@ if child == 0:
         prog.spin(numbers, 10)
         view = numbers.to_nparray()
         code = 0 if others[-1][7] == 3 and view[2] == 5 else 2
-    except pl.ForkedError:
+    except pl.errors.ForkedError:
         code = 3
     finally:
         os._exit(code)
@@ -117,7 +117,7 @@ def test_children_that_are_forked_while_threads_make_and_free_objects_never_hang
                     xo.Float64[:](200_000)
                     code = 0
                     Item(x=3, name="shared", _buffer=buffer)
-                except pl.ForkedError:
+                except pl.errors.ForkedError:
                     code = 3 if code == 0 else 2
                 finally:
                     os._exit(code)
@@ -143,7 +143,7 @@ def run(device):
         ctx.compile(SOURCE).twice(array, 4)
         item = xo.Float64[:]([1, 2], _context=ctx)
         return array.numpy().tolist() + [item[1]]
-    except pl.ForkedError as error:
+    except pl.errors.ForkedError as error:
         return f"{type(error).__name__}: {error}"
 '''
 
@@ -204,7 +204,7 @@ def test_a_child_lets_go_of_what_its_parent_had_on_a_gpu(gpu):
                         use()
                         code = 2
                         break
-                    except pl.ForkedError:
+                    except pl.errors.ForkedError:
                         pass
                 else:
                     held.clear()

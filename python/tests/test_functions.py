@@ -120,6 +120,6 @@ def test_a_pointer_is_an_integer_in_every_other_way():
 def test_a_wrong_return_type_is_refused(cpu):
     source = "double *at(double *x) { return x; }"
     for ret, words in (("float64", "double"), (pl.Arg("float32", pointer=True), "float *"), (pl.Arg(None), "void"), ("Cells", "Cells")):
-        with pytest.raises(pl.SourceError) as caught:
+        with pytest.raises(pl.errors.SourceError) as caught:
             cpu.compile(source, classes=["Cells"], kernels={"at": pl.Kernel(ret=ret)})
         assert str(caught.value) == f"kernel `at` was described with return type {words}, but its source says `double * at(double * x)` (line 1)"

@@ -227,7 +227,7 @@ def test_assignments_broadcast(ctx):
 
 def test_an_array_of_another_device_is_not_assigned(gpu):
     x = gpu.zeros(2)
-    with pytest.raises(pl.OtherDeviceError) as caught:
+    with pytest.raises(pl.errors.OtherDeviceError) as caught:
         x[:] = open_context("cpu:1").zeros(2)
     assert str(caught.value) == f"assign: this belongs to device `cpu:1`, but the work is on `{gpu.device.name}`; copy it there first"
 

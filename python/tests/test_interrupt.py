@@ -284,7 +284,7 @@ def test_the_second_ctrl_c_ends_a_wait_and_the_device_is_not_used_again(wait):
     for use in (ctx.synchronize, x.numpy, ctx.record, lambda: prog.spin(x=x, n=1000), lambda: ctx.zeros(3)):
         try:
             use()
-        except pl.AbandonedError as error:
+        except pl.errors.AbandonedError as error:
             say(error)
     check()
     del x, prog, ctx

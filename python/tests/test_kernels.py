@@ -57,7 +57,7 @@ def test_a_description_may_leave_types_to_the_source(ctx):
     ],
 )
 def test_a_description_that_disagrees_with_the_source_is_refused(ctx, options, what):
-    with pytest.raises(pl.SourceError) as caught:
+    with pytest.raises(pl.errors.SourceError) as caught:
         described(ctx, **options)
     assert str(caught.value) == f"kernel `scale` was described with {what}, but its source says {SAYS}"
 
@@ -143,7 +143,7 @@ def test_a_grid_of_nothing_does_nothing(ctx):
 def test_a_grid_that_names_no_integer_argument_is_refused(ctx):
     scale = ctx.compile(SCALE).scale
     for name in ("m", "x", "by"):
-        with pytest.raises(pl.LaunchError) as caught:
+        with pytest.raises(pl.errors.LaunchError) as caught:
             scale.with_grid(name)
         expected = f"the grid of kernel `scale`: `{name}` is not an integer argument of (double * x, double by, int32_t n)"
         assert str(caught.value) == expected
@@ -178,7 +178,7 @@ def test_a_block_is_heeded_and_one_too_large_is_refused(ctx, is_cpu):
     if is_cpu:
         return
     for block in (0, 2**20):
-        with pytest.raises(pl.LaunchError, match=f"a block of {block} work items was requested"):
+        with pytest.raises(pl.errors.LaunchError, match=f"a block of {block} work items was requested"):
             described(ctx, grid="n", block=block).scale(x, 2.0, 1000)
     assert x.tolist() == [8.0] * 1000
 
@@ -210,7 +210,7 @@ def test_a_grid_stays_with_a_kernel_on_another_stream(ctx):
 
 
 def test_a_stream_of_another_device_is_refused(gpu):
-    with pytest.raises(pl.OtherDeviceError):
+    with pytest.raises(pl.errors.OtherDeviceError):
         gpu.compile(SCALE).scale.on(open_context("cpu").stream())
 
 
@@ -323,7 +323,7 @@ def test_plain_functions_cannot_be_launched_on_a_gpu(gpu):
     with pytest.raises(pl.KernelNotFoundError) as caught:
         prog.f(1.0)
     assert str(caught.value) == f"`f` is a plain function: only a GPUKERN function can be launched on {gpu.device.name}"
-    with pytest.raises(pl.SourceError, match="kernel `k` returns a value, which is possible only on a CPU; write the result through a pointer"):
+    with pytest.raises(pl.errors.SourceError, match="kernel `k` returns a value, which is possible only on a CPU; write the result through a pointer"):
         gpu.compile("GPUKERN double k(double x) { return x; }")
 
 

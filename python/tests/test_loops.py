@@ -145,7 +145,7 @@ class Refusing(lp.ScalarCallable):
 
 def test_what_a_function_raises_is_told():
     knl = lp.register_callable(lp.make_kernel("{[i]: 0<=i<n}", "out[i] = f(a[i])"), "f", Refusing("f"))
-    with pytest.raises(pl.LoopTypeError, match="not these types"):
+    with pytest.raises(pl.errors.LoopTypeError, match="not these types"):
         knl(a=np.ones(3))
 
 
@@ -159,13 +159,13 @@ def test_reductions_and_scans():
 
 def test_what_is_no_scan_is_an_error_of_reductions():
     knl = lp.make_kernel("{[i,j]: 0<=i<16 and 0<=j<5}", "out[i] = sum(j, a[j])")
-    with pytest.raises(pl.LoopReductionError, match="not a scan"):
+    with pytest.raises(pl.errors.LoopReductionError, match="not a scan"):
         lp.realize_reduction(knl, force_scan=True)
 
 
 def test_an_index_outside_of_its_array_is_an_error_before_any_code():
     knl = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = a[i+1]", [lp.GlobalArg("a,out", np.float32, shape="n"), ...])
-    with pytest.raises(pl.LoopIndexError, match="out of bounds"):
+    with pytest.raises(pl.errors.LoopIndexError, match="out of bounds"):
         knl.code("c")
 
 

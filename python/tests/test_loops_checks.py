@@ -259,7 +259,7 @@ def test_a_view_that_repeats_elements_is_not_written():
 def test_lengths_are_compared_with_what_the_loops_reach_in_each_call(ctx):
     knl = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = a[i]", [lp.GlobalArg("a", np.float64, shape="n"), lp.GlobalArg("out", np.float64, shape="m"), ...])
     big = np.zeros(100)
-    with pytest.raises(pl.LoopIndexError, match=re.escape("index 1 is 49, but the axis has 4 elements with m = 4, n = 50")):
+    with pytest.raises(pl.errors.LoopIndexError, match=re.escape("index 1 is 49, but the axis has 4 elements with m = 4, n = 50")):
         knl(ctx, a=np.ones(50), out=big[:4])
     assert not big.any()
     knl(ctx, a=np.ones(50), out=big[:60])

@@ -10,7 +10,7 @@ pytest.importorskip("pymbolic")
 
 import parloop.compat._loopy as lp
 import parloop.loops as loops
-from parloop import LoopError, LoopRaceError, LoopSyntaxError
+from parloop.errors import LoopError, LoopRaceError, LoopSyntaxError
 
 
 def quiet(call):

@@ -61,7 +61,7 @@ def test_it_is_a_program_like_any_other(tmp_path):
 
 
 def test_what_is_wrong_in_a_file_is_named_with_its_line(tmp_path):
-    with pytest.raises(pl.LoopSyntaxError, match="line 5"):
+    with pytest.raises(pl.errors.LoopSyntaxError, match="line 5"):
         lp.read_kernel(written(tmp_path, PRODUCT.replace("n: value int32", "n: value integer")))
     with pytest.raises(pl.LoopError, match="line 9: .*no iname `m`"):
         lp.read_kernel(written(tmp_path, PRODUCT.replace("split_iname i", "split_iname m")))
@@ -73,7 +73,7 @@ def test_what_is_wrong_in_a_file_is_named_with_its_line(tmp_path):
 
 def test_code_in_c_is_for_trusted_files(tmp_path):
     path = written(tmp_path, PREAMBLE)
-    with pytest.raises(pl.LoopSyntaxError, match="only trusted files"):
+    with pytest.raises(pl.errors.LoopSyntaxError, match="only trusted files"):
         lp.read_kernel(path)
     _, (out,) = lp.read_kernel(path, trusted=True)(pl.Context("cpu:1"))
     assert out.tolist() == [0, 1, 2, 3]

@@ -179,7 +179,7 @@ def test_an_object_of_another_device_is_refused(gpu):
 def test_an_object_whose_memory_was_freed_is_refused(ctx):
     p = particle(ctx, 4)
     p._buffer.free(p._offset, p._size)
-    with pytest.raises(pl.FreedError):
+    with pytest.raises(pl.errors.FreedError):
         drift()(ctx, p=p, l=1.0)
 
 

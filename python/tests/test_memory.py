@@ -390,7 +390,7 @@ def test_a_checked_kernel_gets_no_reference_to_what_was_freed(cpu):
     cpu.kernels.set_through(m=m)
     assert s.n == 5
     buffer.free(s._offset, 8)
-    with pytest.raises(pl.FreedError):
+    with pytest.raises(pl.errors.FreedError):
         cpu.kernels.set_through(m=m)
 
 
@@ -412,7 +412,7 @@ def test_a_reference_to_an_object_that_was_freed_by_hand_is_an_error(ctx):
     buffer.free(s._offset, 8)
     other = Number(n=5, _buffer=buffer)
     for use in (lambda: m.r, lambda: m.r.n, lambda: Refers(m)):
-        with pytest.raises(pl.FreedError):
+        with pytest.raises(pl.errors.FreedError):
             use()
     m.r = other
     m.r.n = 7
@@ -432,7 +432,7 @@ def test_an_object_that_another_arguments_code_frees_is_not_written(cpu):
             made.append(Number(n=5, _buffer=buffer))
             return 3.0
 
-    with pytest.raises(pl.FreedError):
+    with pytest.raises(pl.errors.FreedError):
         cpu.kernels.set_late(s=s, v=Frees())
     assert made[0].n == 5
 
@@ -553,7 +553,7 @@ def test_a_setting_that_cannot_be_is_no_missing_device():
         import parloop as pl
         try:
             pl.Context("cpu:1").compile("GPUKERN void f(double *x) { x[0] = 1; }")
-        except pl.SettingError as error:
+        except pl.errors.SettingError as error:
             print(isinstance(error, ValueError), isinstance(error, pl.DeviceError), error)
         """,
         env={"PARLOOP_CHECKED": "maybe"},

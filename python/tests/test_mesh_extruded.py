@@ -105,28 +105,28 @@ def test_what_a_set_says_of_itself() -> None:
 
 def test_what_makes_no_sense_is_refused() -> None:
     edges, points = op2.Set(3, "edges"), op2.Set(6, "points")
-    with pytest.raises(parloop.SizeTypeError, match="give at least 2"):
+    with pytest.raises(parloop.errors.SizeTypeError, match="give at least 2"):
         op2.ExtrudedSet(edges, 1)
-    with pytest.raises(parloop.SizeTypeError, match="must fit in 32 bits, not 1099511627776"):
+    with pytest.raises(parloop.errors.SizeTypeError, match="must fit in 32 bits, not 1099511627776"):
         op2.ExtrudedSet(op2.Set(1), [[0, 2**40]])
-    with pytest.raises(parloop.MapValueError, match="but no offset; give both"):
+    with pytest.raises(parloop.errors.MapValueError, match="but no offset; give both"):
         op2.Map(edges, points, 1, [0, 1, 2], offset_quotient=[1])
-    with pytest.raises(parloop.SetTypeError, match="data on the cells of set"):
+    with pytest.raises(parloop.errors.SetTypeError, match="data on the cells of set"):
         op2.Sparsity(op2.ExtrudedSet(edges, 4) ** 1, [])
-    with pytest.raises(parloop.SizeTypeError, match="3 × 2 numbers, but 4 were given"):
+    with pytest.raises(parloop.errors.SizeTypeError, match="3 × 2 numbers, but 4 were given"):
         op2.ExtrudedSet(edges, [[0, 1], [0, 1]])
     wall = op2.ExtrudedSet(edges, 4)
-    with pytest.raises(parloop.MapValueError, match="2 offsets were given for 1 slots"):
+    with pytest.raises(parloop.errors.MapValueError, match="2 offsets were given for 1 slots"):
         op2.Map(wall, points, 1, [0, 1, 2], offset=[1, 1])
     steep = op2.Map(wall, points, 1, [0, 1, 4], "steep", offset=[1])
     x, add = op2.Dat(points), op2.Kernel("void add(double *x) { x[0] += 1; }", "add")
-    with pytest.raises(parloop.MapValueError, match="slot 0 of element 2 leads to 6 in a column of 3 cells"):
+    with pytest.raises(parloop.errors.MapValueError, match="slot 0 of element 2 leads to 6 in a column of 3 cells"):
         op2.par_loop(add, wall, x(op2.INC, steep))
-    with pytest.raises(parloop.SetTypeError, match="is not extruded"):
+    with pytest.raises(parloop.errors.SetTypeError, match="is not extruded"):
         op2.par_loop(add, points, x(op2.INC), iteration_region=op2.ON_TOP)
-    with pytest.raises(parloop.MapTypeError, match="at least two maps"):
+    with pytest.raises(parloop.errors.MapTypeError, match="at least two maps"):
         op2.ComposedMap(steep)
-    with pytest.raises(parloop.MapValueError, match="not a permutation of the 1 slots"):
+    with pytest.raises(parloop.errors.MapValueError, match="not a permutation of the 1 slots"):
         op2.PermutedMap(steep, [1])
 
 

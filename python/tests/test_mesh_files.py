@@ -46,16 +46,16 @@ class TestFields:
     @pytest.mark.parametrize("ending", ["stl", "off", "obj", "mesh", "inp", "bdf", "vol", "vol.gz", "post", "wkt", "mdpa", "xml", "svg", "node"])
     def test_formats_without_data_refuse_fields(self, here, mesh, ending):
         what = f"which a .{ending.split('.')[-1]} file does not support; write a .vtu or .xdmf file"
-        with refuses(pl.DataValueError, f"field `u` is on points, {what}"):
+        with refuses(pl.errors.DataValueError, f"field `u` is on points, {what}"):
             mesh.write(f"a.{ending}", u=numbers(mesh))
-        with refuses(pl.DataValueError, f"field `c` is on cells, {what}"):
+        with refuses(pl.errors.DataValueError, f"field `c` is on cells, {what}"):
             mesh.write(f"a.{ending}", c=op2.Dat(mesh.cells))
         assert os.listdir(here) == []
 
     @pytest.mark.parametrize("ending", ["ply", "h5m", "msh"])
     def test_formats_with_data_on_points_refuse_fields_on_cells(self, here, mesh, ending):
         what = "a Gmsh file" if ending == "msh" else f"a .{ending} file"
-        with refuses(pl.DataValueError, f"field `c` is on cells, which {what} does not support; write a .vtu or .xdmf file"):
+        with refuses(pl.errors.DataValueError, f"field `c` is on cells, which {what} does not support; write a .vtu or .xdmf file"):
             mesh.write(f"a.{ending}", u=numbers(mesh), c=op2.Dat(mesh.cells))
 
     @pytest.mark.filterwarnings("ignore:meshio")
@@ -76,12 +76,12 @@ class TestFields:
         ],
     )
     def test_formats_refuse_numbers_of_components_that_they_do_not_have(self, here, mesh, name, dim, message):
-        with refuses(pl.DataValueError, message):
+        with refuses(pl.errors.DataValueError, message):
             mesh.write(name, u=numbers(mesh, dim=dim))
 
     @pytest.mark.parametrize("ending", ["vtu", "xdmf", "vtk", "msh"])
     def test_types_that_no_file_has_are_refused_by_the_name_of_the_field(self, here, mesh, ending):
-        with refuses(pl.DataTypeError, "field `u` has type bool, which a file cannot hold; write it as integers"):
+        with refuses(pl.errors.DataTypeError, "field `u` has type bool, which a file cannot hold; write it as integers"):
             mesh.write(f"a.{ending}", u=op2.Dat(mesh.vertices, np.ones(9, bool), name="other"))
 
     @pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.uint32])
@@ -97,7 +97,7 @@ class TestFields:
         mesh.write(f"a.{ending}", q=op2.Dat(mesh.vertices, largest - np.arange(9)))
         assert [int(value) for value in meshio.read(f"a.{ending}").point_data["q"]] == [largest - i for i in range(9)]
         for wrong in (largest + np.arange(9), -largest - np.arange(9)):
-            with refuses(pl.DataValueError, f"field `q` has integers beyond {largest}, which {what} does not support; write a .vtu or .xdmf file"):
+            with refuses(pl.errors.DataValueError, f"field `q` has integers beyond {largest}, which {what} does not support; write a .vtu or .xdmf file"):
                 mesh.write(f"a.{ending}", q=op2.Dat(mesh.vertices, wrong))
 
     @pytest.mark.parametrize("name", ["path", "coordinates", "map", "shape", "time"])
@@ -132,11 +132,11 @@ class TestReplacing:
         def fails(file, *_, **__):
             with open(file, "w") as opened:
                 opened.write("half")
-            raise pl.MeshFileError(f"cannot write `{file}`: no space left")
+            raise pl.errors.MeshFileError(f"cannot write `{file}`: no space left")
 
         monkeypatch.setattr("parloop.mesh._write.write_vtk", fails)
         monkeypatch.setattr(meshio.Mesh, "write", lambda self, file, **_: fails(file))
-        with pytest.raises(pl.MeshFileError, match=f"cannot write `a.{ending}`.*no space left"):
+        with pytest.raises(pl.errors.MeshFileError, match=f"cannot write `a.{ending}`.*no space left"):
             mesh.write(f"a.{ending}", u=numbers(mesh))
         assert {name: (here / name).read_bytes() for name in os.listdir(here)} == before
 
@@ -153,7 +153,7 @@ class TestReplacing:
 
     def test_what_is_not_a_file_is_not_replaced(self, here, mesh):
         (here / "a.vtk").mkdir()
-        with pytest.raises(pl.MeshFileError, match="cannot write `a.vtk`: .*Is a directory"):
+        with pytest.raises(pl.errors.MeshFileError, match="cannot write `a.vtk`: .*Is a directory"):
             mesh.write("a.vtk")
         assert (here / "a.vtk").is_dir() and os.listdir(here) == ["a.vtk"]
 
@@ -186,23 +186,23 @@ class TestSeries:
     def test_a_series_that_cannot_begin_leaves_what_was_there(self, here, mesh, monkeypatch):
         with op2.TimeSeries("a.xdmf", mesh) as series:
             series.write(0, u=numbers(mesh, 5))
-        with refuses(pl.DataTypeError, "a time series needs a Mesh, not 3"):
+        with refuses(pl.errors.DataTypeError, "a time series needs a Mesh, not 3"):
             op2.TimeSeries("a.xdmf", 3)
-        with refuses(pl.MeshFileError, "the path of a time series must be a string, not 3"):
+        with refuses(pl.errors.MeshFileError, "the path of a time series must be a string, not 3"):
             op2.TimeSeries(3, mesh)
         monkeypatch.setattr(meshio.xdmf.TimeSeriesWriter, "write_points_cells", lambda *_: 1 / 0)
-        with refuses(pl.MeshFileError, "cannot write `a.xdmf`: division by zero"):
+        with refuses(pl.errors.MeshFileError, "cannot write `a.xdmf`: division by zero"):
             op2.TimeSeries("a.xdmf", mesh)
         assert steps("a.xdmf") == [(0, {"u": 5})] and sorted(os.listdir(here)) == ["a.h5", "a.xdmf"]
 
     def test_a_step_that_fails_is_not_in_the_file(self, here, mesh, monkeypatch):
         with op2.TimeSeries("a.xdmf", mesh) as series:
             series.write(0, u=numbers(mesh))
-            with refuses(pl.DataValueError, "field `v` has 5 components, but an .xdmf file has fields of 1, 2, 3, 6 or 9; write a .vtu file"):
+            with refuses(pl.errors.DataValueError, "field `v` has 5 components, but an .xdmf file has fields of 1, 2, 3, 6 or 9; write a .vtu file"):
                 series.write(1, u=numbers(mesh), v=numbers(mesh, dim=5))
             with monkeypatch.context() as patched:
                 patched.setattr(meshio.xdmf.TimeSeriesWriter, "cell_data", lambda *_: 1 / 0)
-                with refuses(pl.MeshFileError, "cannot write `a.xdmf`: division by zero"):
+                with refuses(pl.errors.MeshFileError, "cannot write `a.xdmf`: division by zero"):
                     series.write(1, u=numbers(mesh), c=op2.Dat(mesh.cells))
             series.write(2, u=numbers(mesh, 2))
         assert steps("a.xdmf") == [(0, {"u": 0}), (2, {"u": 2})]
@@ -242,7 +242,7 @@ class TestReading:
     )  # fmt: skip
     def test_files_that_end_too_early_are_refused(self, here, name, text, message):
         (here / name).write_text(text)
-        with refuses(pl.MeshFileError, f"cannot read `{name}`: {message}"):
+        with refuses(pl.errors.MeshFileError, f"cannot read `{name}`: {message}"):
             op2.read_mesh(name)
 
     @pytest.mark.filterwarnings("ignore")  # of NumPy's, about numbers that are not there
@@ -255,7 +255,7 @@ class TestReading:
             (here / f"a.{ending}").write_bytes(whole[:end])
             try:
                 op2.read_mesh(f"a.{ending}")
-            except pl.MeshFileError as error:
+            except pl.errors.MeshFileError as error:
                 assert str(error).startswith(f"cannot read `a.{ending}`: ")
 
     def test_tetgens_files_are_read_and_those_without_tetrahedra_refused(self, here, mesh):
@@ -263,7 +263,7 @@ class TestReading:
         assert op2.read_mesh("a.ele").cells.size == op2.read_mesh("a.node").cells.size == 6
         with pytest.warns(UserWarning, match="TetGen only supports tetrahedra"):
             mesh.write("a.node")
-        with refuses(pl.MeshFileError, "cannot read `a.node`: the TetGen .ele file has no numbers"):
+        with refuses(pl.errors.MeshFileError, "cannot read `a.node`: the TetGen .ele file has no numbers"):
             op2.read_mesh("a.node")
 
     @pytest.mark.parametrize(
@@ -275,12 +275,12 @@ class TestReading:
     )
     def test_what_is_wrong_in_a_file_is_said_with_its_name(self, here, points, cell, message):
         (here / "a.off").write_text(f"OFF\n3 1 0\n{points}\n1 0 0\n0 1 0\n3 {cell}\n")
-        with refuses(pl.MeshFileError, f"cannot read `a.off`: {message}"):
+        with refuses(pl.errors.MeshFileError, f"cannot read `a.off`: {message}"):
             op2.read_mesh("a.off")
 
 
 def test_names_of_meshes_are_text():
-    with refuses(pl.NameTypeError, "the name of a mesh must be a string, not an object of type int"):
+    with refuses(pl.errors.NameTypeError, "the name of a mesh must be a string, not an object of type int"):
         op2.box_mesh(3, name=3)
 
 

@@ -120,7 +120,7 @@ def test_a_pair_that_is_not_stored_is_an_error():
 )
 def test_rows_that_are_not_those_of_a_matrix_are_refused(starts, columns, message):
     nodes = op2.Set(3, "nodes")
-    with pytest.raises(pl.MapValueError) as error:
+    with pytest.raises(pl.errors.MapValueError) as error:
         op2.Sparsity.from_rows(nodes**1, starts, columns, "s")
     assert str(error.value) == message
 
@@ -128,8 +128,8 @@ def test_rows_that_are_not_those_of_a_matrix_are_refused(starts, columns, messag
 def test_numbers_of_another_count_or_kind_are_refused():
     nodes = op2.Set(3, "nodes")
     sparsity = op2.Sparsity.from_rows(nodes**1, [0, 1, 2, 3], [0, 1, 2])
-    with pytest.raises(pl.DataValueError, match="3 numbers are needed, but 2 were given"):
+    with pytest.raises(pl.errors.DataValueError, match="3 numbers are needed, but 2 were given"):
         op2.Mat(sparsity, data=np.zeros(2))
-    with pytest.raises(pl.MapTypeError, match="the row starts of a sparsity must be integers, not float64"):
+    with pytest.raises(pl.errors.MapTypeError, match="the row starts of a sparsity must be integers, not float64"):
         op2.Sparsity.from_rows(nodes**1, [0.0, 1.0, 2.0, 3.0], [0, 1, 2])
     assert op2.Mat(sparsity, data=[1, 2, 3], dtype=float).values.tolist() == [[1, 0, 0], [0, 2, 0], [0, 0, 3]]

@@ -149,14 +149,14 @@ class TestBoxes:
     @pytest.mark.parametrize(
         ("make", "error", "message"),
         [
-            (lambda: op2.box_mesh((2, 0)), pl.DataValueError, "the counts of a box must be one, two or three positive integers, not (2, 0)"),
-            (lambda: op2.box_mesh((2, 2.0)), pl.DataValueError, "the counts of a box must be one, two or three positive integers, not (2, 2.0)"),
-            (lambda: op2.box_mesh((1, 1, 1, 1)), pl.DataValueError, "the counts of a box must be one, two or three positive integers, not (1, 1, 1, 1)"),
-            (lambda: op2.box_mesh((2, 2), "tetra"), pl.SetValueError, "a box with 2 counts can have cells of kind triangle or quad, not tetra"),
-            (lambda: op2.box_mesh((2, 2), "triangel"), pl.SetValueError, 'unknown kind of cells "triangel"; did you mean "triangle"? (line, triangle, quad, tetra, hexahedron)'),
-            (lambda: op2.box_mesh((2, 2), lower=(0, 0, 0)), pl.DataValueError, "the lower corner must be a number or one for each of 2 axes, not (0, 0, 0)"),
-            (lambda: op2.box_mesh((2, 2), upper="a"), pl.DataValueError, "the upper corner must be a number or one for each of 2 axes, not 'a'"),
-            (lambda: op2.box_mesh((2, 2), upper=(1, 0)), pl.DataValueError, "the lower corner (0.0, 0.0) is not below the upper corner (1.0, 0.0)"),
+            (lambda: op2.box_mesh((2, 0)), pl.errors.DataValueError, "the counts of a box must be one, two or three positive integers, not (2, 0)"),
+            (lambda: op2.box_mesh((2, 2.0)), pl.errors.DataValueError, "the counts of a box must be one, two or three positive integers, not (2, 2.0)"),
+            (lambda: op2.box_mesh((1, 1, 1, 1)), pl.errors.DataValueError, "the counts of a box must be one, two or three positive integers, not (1, 1, 1, 1)"),
+            (lambda: op2.box_mesh((2, 2), "tetra"), pl.errors.SetValueError, "a box with 2 counts can have cells of kind triangle or quad, not tetra"),
+            (lambda: op2.box_mesh((2, 2), "triangel"), pl.errors.SetValueError, 'unknown kind of cells "triangel"; did you mean "triangle"? (line, triangle, quad, tetra, hexahedron)'),
+            (lambda: op2.box_mesh((2, 2), lower=(0, 0, 0)), pl.errors.DataValueError, "the lower corner must be a number or one for each of 2 axes, not (0, 0, 0)"),
+            (lambda: op2.box_mesh((2, 2), upper="a"), pl.errors.DataValueError, "the upper corner must be a number or one for each of 2 axes, not 'a'"),
+            (lambda: op2.box_mesh((2, 2), upper=(1, 0)), pl.errors.DataValueError, "the lower corner (0.0, 0.0) is not below the upper corner (1.0, 0.0)"),
         ],
     )  # fmt: skip
     def test_what_is_not_a_box_is_refused(self, make, error, message):
@@ -249,9 +249,9 @@ class TestConnectivity:
         shared = set(mesh.map("quad", "edges").values.ravel()) & set(mesh.map("triangle", "edges").values.ravel())
         assert mesh.map("interior", "facets").values.ravel().tolist() == list(shared)
         assert mesh.map("edges", "vertices").values[shared.pop()].tolist() == [1, 2]
-        with refuses(pl.SetValueError, 'the mesh has cells of several types, so `cells` is ambiguous; use one of mesh.sets["quad"], mesh.sets["triangle"]'):
+        with refuses(pl.errors.SetValueError, 'the mesh has cells of several types, so `cells` is ambiguous; use one of mesh.sets["quad"], mesh.sets["triangle"]'):
             mesh.cells  # noqa: B018 - a property that refuses
-        with refuses(pl.MapValueError, "there is no map from `boundary` to `quad`: the cells behind them are of several types (quad, triangle)"):
+        with refuses(pl.errors.MapValueError, "there is no map from `boundary` to `quad`: the cells behind them are of several types (quad, triangle)"):
             mesh.map("boundary", "quad")
 
     def test_faces_of_several_shapes_are_sets_of_their_own(self):
@@ -260,7 +260,7 @@ class TestConnectivity:
         assert mesh.map("wedge", "triangle faces").shape == (1, 2) and mesh.map("wedge", "quad faces").shape == (1, 3)
         assert mesh.sets["triangle interior"].size == 1 and mesh.sets["triangle boundary"].size == 4 and mesh.sets["quad boundary"].size == 3
         assert mesh.sets["quad interior"].size == 0
-        with refuses(pl.SetValueError, "the mesh has faces of several shapes; use one of triangle faces, quad faces"):
+        with refuses(pl.errors.SetValueError, "the mesh has faces of several shapes; use one of triangle faces, quad faces"):
             mesh.map("wedge", "faces")
 
     def test_lines_of_a_file_find_their_facets_and_cells(self):
@@ -280,26 +280,26 @@ class TestConnectivity:
     @pytest.mark.parametrize(
         ("ask", "error", "message"),
         [
-            (lambda m: m.sets["edge"], pl.SetValueError, 'unknown set "edge"; did you mean "edges"? (vertices, triangle, line, edges, boundary, interior, cells, facets)'),
-            (lambda m: m.sets["faces"], pl.SetValueError, "a mesh of dimension 2 has no faces; it has vertices, triangle, line, edges, boundary, interior"),
-            (lambda m: m.maps["quad"], pl.MapValueError, 'unknown cell type "quad" (triangle, line); mesh.map() makes other maps'),
-            (lambda m: m.map("cells", "triangle"), pl.MapValueError, "a map needs two different sets, but both are `triangle`"),
-            (lambda m: m.map("vertices", "cells"), pl.MapValueError, "there is no map from `vertices` to `triangle`: elements of `vertices` belong to any number of cells"),
-            (lambda m: m.map("vertices", "edges"), pl.MapValueError, "a vertex belongs to any number of `edges`, so there is no map from `vertices` to `edges`"),
-            (lambda m: m.map("cells", "boundary"), pl.MapValueError, "there is no map from `triangle` to `boundary`: the line with vertices 2, 0 of element 0 is not in `boundary`"),
-            (lambda m: m.region("wal"), pl.SetValueError, 'unknown region "wal"; did you mean "wall"? (wall, inside, all, tip, none)'),
-            (lambda m: m.regions["xyz"], pl.SetValueError, 'unknown region "xyz" (wall, inside, all, tip, none)'),
-            (lambda m: m.region("all"), pl.SetValueError, "region `all` has elements of line, triangle; select one with on="),
-            (lambda m: m.region("none"), pl.SetValueError, "region `none` is empty; give its set with on="),
-            (lambda m: m.region("inside", on="boundary"), pl.SetValueError, "region `inside` has elements of triangle, of which none is a line of `boundary`"),
-            (lambda m: m.data("u"), pl.DataValueError, 'unknown data "u" (v)'),
-            (lambda m: m.data("v"), pl.DataValueError, "data `v` is on vertices, line; select one with on="),
-            (lambda m: m.data("v", on="cells"), pl.DataValueError, "data `v` is on vertices, line, not on `triangle`"),
-            (lambda m: m.map(3, "cells"), pl.NameTypeError, "the name of a set must be a string, not an object of type int"),
-            (lambda m: m.region(["wall"]), pl.NameTypeError, "the name of a region must be a string, not an object of type list"),
-            (lambda m: m.data(None), pl.NameTypeError, "the name of a field must be a string, not an object of type NoneType"),
-            (lambda m: m.space(True), pl.DataValueError, "a space must have degree 1 or 2, not True"),
-            (lambda m: m.space(3), pl.DataValueError, "a space must have degree 1 or 2, not 3"),
+            (lambda m: m.sets["edge"], pl.errors.SetValueError, 'unknown set "edge"; did you mean "edges"? (vertices, triangle, line, edges, boundary, interior, cells, facets)'),
+            (lambda m: m.sets["faces"], pl.errors.SetValueError, "a mesh of dimension 2 has no faces; it has vertices, triangle, line, edges, boundary, interior"),
+            (lambda m: m.maps["quad"], pl.errors.MapValueError, 'unknown cell type "quad" (triangle, line); mesh.map() makes other maps'),
+            (lambda m: m.map("cells", "triangle"), pl.errors.MapValueError, "a map needs two different sets, but both are `triangle`"),
+            (lambda m: m.map("vertices", "cells"), pl.errors.MapValueError, "there is no map from `vertices` to `triangle`: elements of `vertices` belong to any number of cells"),
+            (lambda m: m.map("vertices", "edges"), pl.errors.MapValueError, "a vertex belongs to any number of `edges`, so there is no map from `vertices` to `edges`"),
+            (lambda m: m.map("cells", "boundary"), pl.errors.MapValueError, "there is no map from `triangle` to `boundary`: the line with vertices 2, 0 of element 0 is not in `boundary`"),
+            (lambda m: m.region("wal"), pl.errors.SetValueError, 'unknown region "wal"; did you mean "wall"? (wall, inside, all, tip, none)'),
+            (lambda m: m.regions["xyz"], pl.errors.SetValueError, 'unknown region "xyz" (wall, inside, all, tip, none)'),
+            (lambda m: m.region("all"), pl.errors.SetValueError, "region `all` has elements of line, triangle; select one with on="),
+            (lambda m: m.region("none"), pl.errors.SetValueError, "region `none` is empty; give its set with on="),
+            (lambda m: m.region("inside", on="boundary"), pl.errors.SetValueError, "region `inside` has elements of triangle, of which none is a line of `boundary`"),
+            (lambda m: m.data("u"), pl.errors.DataValueError, 'unknown data "u" (v)'),
+            (lambda m: m.data("v"), pl.errors.DataValueError, "data `v` is on vertices, line; select one with on="),
+            (lambda m: m.data("v", on="cells"), pl.errors.DataValueError, "data `v` is on vertices, line, not on `triangle`"),
+            (lambda m: m.map(3, "cells"), pl.errors.NameTypeError, "the name of a set must be a string, not an object of type int"),
+            (lambda m: m.region(["wall"]), pl.errors.NameTypeError, "the name of a region must be a string, not an object of type list"),
+            (lambda m: m.data(None), pl.errors.NameTypeError, "the name of a field must be a string, not an object of type NoneType"),
+            (lambda m: m.space(True), pl.errors.DataValueError, "a space must have degree 1 or 2, not True"),
+            (lambda m: m.space(3), pl.errors.DataValueError, "a space must have degree 1 or 2, not 3"),
         ],
     )  # fmt: skip
     def test_what_a_mesh_does_not_have_is_refused(self, ask, error, message):
@@ -316,23 +316,23 @@ class TestConnectivity:
     @pytest.mark.parametrize(
         ("make", "error", "message"),
         [
-            (lambda x: op2.Mesh(x, {"triangles": [[0, 1, 2]]}), pl.SetValueError, 'unknown cell type "triangles"; did you mean "triangle"? (' + ", ".join(CELL_TYPES) + ")"),
-            (lambda x: op2.Mesh(x, {"triangle": [[0, 1]]}), pl.MapValueError, "a cell of type `triangle` has 3 vertices, but the table has shape (1, 2)"),
-            (lambda x: op2.Mesh(x, {"triangle": [[0, 1.0, 2]]}), pl.MapTypeError, "the vertices of `triangle` must be integers, not numbers of type float64"),
-            (lambda x: op2.Mesh(x, {"triangle": [[0, 1, 3]]}), pl.MapValueError, "map `triangle vertices`: entry [0, 2] is 3, but set `vertices` has 3 elements"),
-            (lambda x: op2.Mesh(x, [[0, 1, 2]]), pl.MapTypeError, "cells must be a dict from cell types to tables, not an object of type list"),
-            (lambda x: op2.Mesh(x, {}, regions={"a": [0]}), pl.IndexTypeError, "region `a` must be a dict from sets to elements, not an object of type list"),
-            (lambda x: op2.Mesh(x, {"triangle": np.array([[0, 1, 2**62]], "uint64")}), pl.MapValueError, "map `triangle vertices`: entry [0, 2] is 4611686018427387904, but set `vertices` has 3 elements"),
-            (lambda x: op2.Mesh(x[0], {}), pl.DataValueError, "points must be rows of one, two or three coordinates, not an array of shape (2,)"),
-            (lambda x: op2.Mesh([["a"]], {}), pl.DataValueError, "coordinates must be real numbers, not <U1"),
-            (lambda x: op2.Mesh([[0, np.nan]], {}), pl.DataValueError, "point 0 has coordinates that are not finite"),
-            (lambda x: op2.Mesh(x, {"tetra": [[0, 1, 2, 0]]}), pl.DataValueError, "points have 2 coordinates, but cells have dimension 3"),
-            (lambda x: op2.Mesh(x, {"line": [[0, 1]]}, regions={"a": {"lin": [0]}}), pl.SetValueError, 'region `a`: unknown set "lin"; did you mean "line"? (vertices, line)'),
-            (lambda x: op2.Mesh(x, {"line": [[0, 1]]}, regions={"a": {"line": [1]}}), pl.SetValueError, "region `a` has element 1, but set `line` has 1 elements"),
-            (lambda x: op2.Mesh(x, {"line": [[0, 1]]}, regions={"a": {"line": [0.5]}}), pl.IndexTypeError, "elements of region `a` must be integers, not float64"),
-            (lambda x: op2.Mesh(x, {}, point_data={"u": [1.0]}), pl.DataValueError, "data `u` has shape (1,), but set `vertices` has 3 elements"),
-            (lambda x: op2.Mesh(x, {}).cells, pl.SetValueError, "the mesh has vertices only, no cells"),
-            (lambda x: op2.Mesh(x, {"line": [[0, 1], [0, 2], [1, 0]]}).boundary, pl.MapValueError,
+            (lambda x: op2.Mesh(x, {"triangles": [[0, 1, 2]]}), pl.errors.SetValueError, 'unknown cell type "triangles"; did you mean "triangle"? (' + ", ".join(CELL_TYPES) + ")"),
+            (lambda x: op2.Mesh(x, {"triangle": [[0, 1]]}), pl.errors.MapValueError, "a cell of type `triangle` has 3 vertices, but the table has shape (1, 2)"),
+            (lambda x: op2.Mesh(x, {"triangle": [[0, 1.0, 2]]}), pl.errors.MapTypeError, "the vertices of `triangle` must be integers, not numbers of type float64"),
+            (lambda x: op2.Mesh(x, {"triangle": [[0, 1, 3]]}), pl.errors.MapValueError, "map `triangle vertices`: entry [0, 2] is 3, but set `vertices` has 3 elements"),
+            (lambda x: op2.Mesh(x, [[0, 1, 2]]), pl.errors.MapTypeError, "cells must be a dict from cell types to tables, not an object of type list"),
+            (lambda x: op2.Mesh(x, {}, regions={"a": [0]}), pl.errors.IndexTypeError, "region `a` must be a dict from sets to elements, not an object of type list"),
+            (lambda x: op2.Mesh(x, {"triangle": np.array([[0, 1, 2**62]], "uint64")}), pl.errors.MapValueError, "map `triangle vertices`: entry [0, 2] is 4611686018427387904, but set `vertices` has 3 elements"),
+            (lambda x: op2.Mesh(x[0], {}), pl.errors.DataValueError, "points must be rows of one, two or three coordinates, not an array of shape (2,)"),
+            (lambda x: op2.Mesh([["a"]], {}), pl.errors.DataValueError, "coordinates must be real numbers, not <U1"),
+            (lambda x: op2.Mesh([[0, np.nan]], {}), pl.errors.DataValueError, "point 0 has coordinates that are not finite"),
+            (lambda x: op2.Mesh(x, {"tetra": [[0, 1, 2, 0]]}), pl.errors.DataValueError, "points have 2 coordinates, but cells have dimension 3"),
+            (lambda x: op2.Mesh(x, {"line": [[0, 1]]}, regions={"a": {"lin": [0]}}), pl.errors.SetValueError, 'region `a`: unknown set "lin"; did you mean "line"? (vertices, line)'),
+            (lambda x: op2.Mesh(x, {"line": [[0, 1]]}, regions={"a": {"line": [1]}}), pl.errors.SetValueError, "region `a` has element 1, but set `line` has 1 elements"),
+            (lambda x: op2.Mesh(x, {"line": [[0, 1]]}, regions={"a": {"line": [0.5]}}), pl.errors.IndexTypeError, "elements of region `a` must be integers, not float64"),
+            (lambda x: op2.Mesh(x, {}, point_data={"u": [1.0]}), pl.errors.DataValueError, "data `u` has shape (1,), but set `vertices` has 3 elements"),
+            (lambda x: op2.Mesh(x, {}).cells, pl.errors.SetValueError, "the mesh has vertices only, no cells"),
+            (lambda x: op2.Mesh(x, {"line": [[0, 1], [0, 2], [1, 0]]}).boundary, pl.errors.MapValueError,
              "the facet with vertices 0 belongs to 3 cells; in a conforming mesh it has at most two"),
         ],
     )  # fmt: skip
@@ -436,7 +436,7 @@ class TestRefinement:
 
     def test_what_cannot_be_refined_is_refused(self):
         points, _ = CELLS["wedge"]
-        with refuses(pl.SetValueError, "cells of type wedge cannot be refined, only line, triangle, quad, tetra and hexahedron"):
+        with refuses(pl.errors.SetValueError, "cells of type wedge cannot be refined, only line, triangle, quad, tetra and hexahedron"):
             op2.Mesh(points, {"wedge": [range(6)]}).refine()
 
 
@@ -478,7 +478,7 @@ class TestSpaces:
         assert corners.nodes.size == 9 and (corners.map.values == op2.box_mesh((2, 2)).maps["triangle"].values).all()
         assert corners.region("low").indices.tolist() == [0, 1] and curved.sets["edges"].size == 16 and curved.boundary.size == 8
         assert curved.space(2).region("all").size == 9 + 8
-        with refuses(pl.DataValueError, "cells of type quad8 do not have all nodes of degree 2; use quad9"):
+        with refuses(pl.errors.DataValueError, "cells of type quad8 do not have all nodes of degree 2; use quad9"):
             op2.Mesh(np.random.rand(8, 2), {"quad8": [range(8)]}).space(2)
 
     def test_regions_of_every_dimension_have_nodes(self):
@@ -622,7 +622,7 @@ class TestFiles:
         assert mesh.region("wall").indices.tolist() == [0] and mesh.region("outer wall").indices.tolist() == [0, 1]
         assert mesh.region("plate").indices.tolist() == [0, 1] and mesh.region("9").indices.tolist() == [2]
         assert mesh.data("gmsh:physical", on="cells").data_ro.tolist() == [7, 7, 9]
-        with refuses(pl.SetValueError, 'unknown region "plates"; did you mean "plate"? (wall, outer wall, plate, 9)'):
+        with refuses(pl.errors.SetValueError, 'unknown region "plates"; did you mean "plate"? (wall, outer wall, plate, 9)'):
             mesh.region("plates")
 
     @pytest.mark.parametrize(("counts", "kind"), BOXES)
@@ -690,7 +690,7 @@ class TestFiles:
         mesh.write(tmp_path / "a.vtu", p=parts)
         again = op2.read_mesh(tmp_path / "a.vtu")
         assert again.data("p", on="quad").data_ro.tolist() == [1] and again.data("p", on="triangle").data_ro.tolist() == [2] and again.coordinates.cdim == 2
-        with refuses(pl.DataValueError, "field `p` needs a Dat on each set of cells; quad is missing or given twice"):
+        with refuses(pl.errors.DataValueError, "field `p` needs a Dat on each set of cells; quad is missing or given twice"):
             mesh.write(tmp_path / "a.vtu", p=parts[0])
 
     def test_data_of_degree_two_is_written_as_second_order_cells(self, tmp_path):
@@ -723,16 +723,16 @@ class TestFiles:
                 time, on_points, on_cells = reader.read_data(step)
                 assert time == 0.5 * step and (on_points["temperature"] == step).all() and (on_cells["flux"][0] == 10 * step).all()
         series.close()
-        with refuses(pl.MeshFileError, f"the time series `{tmp_path}/out/heat.xdmf` is closed"):
+        with refuses(pl.errors.MeshFileError, f"the time series `{tmp_path}/out/heat.xdmf` is closed"):
             series.write(2.0, temperature=u)
 
     def test_what_is_no_file_of_a_mesh_is_refused(self, tmp_path, capsys):
-        with refuses(pl.MeshFileError, f"cannot read `{tmp_path}/a.msh`: no such file"):
+        with refuses(pl.errors.MeshFileError, f"cannot read `{tmp_path}/a.msh`: no such file"):
             op2.read_mesh(tmp_path / "a.msh")
-        with refuses(pl.MeshFileError, "the path of a mesh must be a string, not an object of type int"):
+        with refuses(pl.errors.MeshFileError, "the path of a mesh must be a string, not an object of type int"):
             op2.read_mesh(3)
         (tmp_path / "a.unknown").write_text("")
-        with refuses(pl.MeshFileError, f"cannot read `{tmp_path}/a.unknown`: Could not deduce file format from path '{tmp_path}/a.unknown'."):
+        with refuses(pl.errors.MeshFileError, f"cannot read `{tmp_path}/a.unknown`: Could not deduce file format from path '{tmp_path}/a.unknown'."):
             op2.read_mesh(tmp_path / "a.unknown")
         for ending in ("msh", "vtu", "vtk", "inp", "xdmf", "stl", "mesh", "obj", "off", "su2"):
             (tmp_path / f"bad.{ending}").write_text("no mesh\n1 2 3\n")
@@ -741,24 +741,24 @@ class TestFiles:
             except pl.MeshError as error:
                 assert "\n" not in str(error)
         (tmp_path / "empty.stl").write_text("solid\nendsolid\n")
-        with refuses(pl.MeshFileError, f"cannot read `{tmp_path}/empty.stl`: it has no points"):
+        with refuses(pl.errors.MeshFileError, f"cannot read `{tmp_path}/empty.stl`: it has no points"):
             op2.read_mesh(tmp_path / "empty.stl")
         meshio.write_points_cells(tmp_path / "b.vtu", np.random.rand(5, 3), [("polygon", [[0, 1, 2, 3, 4]])])
-        with refuses(pl.MeshFileError, f"cannot read `{tmp_path}/b.vtu`: cells of type polygon are not supported, only {', '.join(CELL_TYPES)}"):
+        with refuses(pl.errors.MeshFileError, f"cannot read `{tmp_path}/b.vtu`: cells of type polygon are not supported, only {', '.join(CELL_TYPES)}"):
             op2.read_mesh(tmp_path / "b.vtu")
         assert capsys.readouterr() == ("", "")
 
     @pytest.mark.parametrize(
         ("write", "error", "message"),
         [
-            (lambda m: m.write("/nowhere/a.vtu"), pl.MeshFileError, "cannot write `/nowhere/a.vtu`: No such file or directory (os error 2)"),
-            (lambda m: m.write("/nowhere/a.vtk"), pl.MeshFileError, "cannot write `/nowhere/a.vtk`: [Errno 2] No such file or directory: '/nowhere/a.vtk'"),
-            (lambda m: m.write("a.vtu", u=3), pl.DatTypeError, "field `u` must be a Dat or a list of Dats on cells, not an object of type int"),
-            (lambda m: m.write("a.vtu", u=op2.Dat(op2.Set(3, "t"))), pl.MapValueError, "field `u` is on set `t`, but the mesh has `vertices`, `triangle`"),
-            (lambda m: m.write("a.vtu", u=op2.Dat(m.vertices, dtype=complex)), pl.DataTypeError, "field `u` has type complex128, which a file cannot hold; write its real and imaginary parts"),
-            (lambda m: m.write("a.msh"), pl.DataValueError, "a cell in the Gmsh format has one group, but regions `one` and `two` share elements of triangle"),
-            (lambda m: m.write("a.msh", p=op2.Dat(m.cells)), pl.DataValueError, "field `p` is on cells, which a Gmsh file does not support; write a .vtu or .xdmf file"),
-            (lambda m: op2.TimeSeries("a.vtu", m), pl.MeshFileError, "the path of a time series must end in .xdmf, not in .vtu: `a.vtu`"),
+            (lambda m: m.write("/nowhere/a.vtu"), pl.errors.MeshFileError, "cannot write `/nowhere/a.vtu`: No such file or directory (os error 2)"),
+            (lambda m: m.write("/nowhere/a.vtk"), pl.errors.MeshFileError, "cannot write `/nowhere/a.vtk`: [Errno 2] No such file or directory: '/nowhere/a.vtk'"),
+            (lambda m: m.write("a.vtu", u=3), pl.errors.DatTypeError, "field `u` must be a Dat or a list of Dats on cells, not an object of type int"),
+            (lambda m: m.write("a.vtu", u=op2.Dat(op2.Set(3, "t"))), pl.errors.MapValueError, "field `u` is on set `t`, but the mesh has `vertices`, `triangle`"),
+            (lambda m: m.write("a.vtu", u=op2.Dat(m.vertices, dtype=complex)), pl.errors.DataTypeError, "field `u` has type complex128, which a file cannot hold; write its real and imaginary parts"),
+            (lambda m: m.write("a.msh"), pl.errors.DataValueError, "a cell in the Gmsh format has one group, but regions `one` and `two` share elements of triangle"),
+            (lambda m: m.write("a.msh", p=op2.Dat(m.cells)), pl.errors.DataValueError, "field `p` is on cells, which a Gmsh file does not support; write a .vtu or .xdmf file"),
+            (lambda m: op2.TimeSeries("a.vtu", m), pl.errors.MeshFileError, "the path of a time series must end in .xdmf, not in .vtu: `a.vtu`"),
         ],
     )  # fmt: skip
     def test_what_cannot_be_written_is_refused(self, write, error, message):
@@ -770,7 +770,7 @@ class TestFiles:
         mesh = op2.box_mesh((1, 1))
         with op2.TimeSeries(tmp_path / "a.xdmf", mesh) as series:
             for time in (float("nan"), "now", None):
-                with refuses(pl.DataValueError, f"a time must be a finite number, not {time!r}"):
+                with refuses(pl.errors.DataValueError, f"a time must be a finite number, not {time!r}"):
                     series.write(time)
 
     def test_without_meshio_the_error_says_how_to_get_it(self, tmp_path, monkeypatch):
@@ -793,5 +793,5 @@ def test_data_of_a_mesh_and_of_its_spaces_is_drawn():
     assert len(mesh.plot(op2.Dat(mesh.cells)).collections) == 1 and len(mesh.plot(op2.Dat(mesh.vertices)).collections) == 1
     space = mesh.space(2)
     assert len(mesh.plot(op2.Dat(space.nodes)).collections) == 1
-    with refuses(pl.MapValueError, "`u` is on `vertices`, but the space has `nodes of degree 2`"):
+    with refuses(pl.errors.MapValueError, "`u` is on `vertices`, but the space has `nodes of degree 2`"):
         space.plot(op2.Dat(mesh.vertices, name="u"))

@@ -63,17 +63,17 @@ def test_a_mixed_set_is_the_tuple_of_its_sets():
 @pytest.mark.parametrize(
     "make, error, text",
     [
-        (lambda a: op2.MixedSet("ab"), pl.SetTypeError, "a MixedSet needs several parts, not 'ab'; pass a list"),
-        (lambda a: op2.MixedSet([]), pl.SetTypeError, "a MixedSet needs at least one part; the list is empty"),
-        (lambda a: op2.MixedSet([a, 3]), pl.SetTypeError, "part 1 of a MixedSet is 3; give a Set"),
-        (lambda a: op2.MixedDataSet([a, None]), pl.DataSetTypeError, "part 1 of a MixedDataSet is None; give a Set or a DataSet"),
-        (lambda a: op2.MixedDataSet([a, a**1], 2), pl.DataSetTypeError, "part 1 of a MixedDataSet with dims is a DataSet, which has a dimension; omit dims"),
-        (lambda a: op2.MixedDataSet([a, a], [1]), pl.SetValueError, "a MixedDataSet of 2 sets needs 2 dims, not 1; one integer applies to all sets"),
-        (lambda a: op2.MixedDataSet([a, a], "2"), pl.DimTypeError, "the dims of a MixedDataSet must be an integer or one dimension for each set, not '2'"),
-        (lambda a: op2.MixedMap([a]), pl.MapTypeError, "part 0 of a MixedMap is an object of type Set; give a Map, or None where the part of the data is a Global"),
-        (lambda a: op2.MixedMap([None]), pl.MapTypeError, "a MixedMap needs at least one Map, which determines its iteration set"),
-        (lambda a: op2.GlobalDataSet(a), pl.DataSetTypeError, "a GlobalDataSet needs a Global, not an object of type Set"),
-        (lambda a: op2.MixedDat([a, "b"]), pl.DataSetTypeError, "part 1 of a MixedDat is 'b'; give a Dat, a Global, a DataSet or a Set"),
+        (lambda a: op2.MixedSet("ab"), pl.errors.SetTypeError, "a MixedSet needs several parts, not 'ab'; pass a list"),
+        (lambda a: op2.MixedSet([]), pl.errors.SetTypeError, "a MixedSet needs at least one part; the list is empty"),
+        (lambda a: op2.MixedSet([a, 3]), pl.errors.SetTypeError, "part 1 of a MixedSet is 3; give a Set"),
+        (lambda a: op2.MixedDataSet([a, None]), pl.errors.DataSetTypeError, "part 1 of a MixedDataSet is None; give a Set or a DataSet"),
+        (lambda a: op2.MixedDataSet([a, a**1], 2), pl.errors.DataSetTypeError, "part 1 of a MixedDataSet with dims is a DataSet, which has a dimension; omit dims"),
+        (lambda a: op2.MixedDataSet([a, a], [1]), pl.errors.SetValueError, "a MixedDataSet of 2 sets needs 2 dims, not 1; one integer applies to all sets"),
+        (lambda a: op2.MixedDataSet([a, a], "2"), pl.errors.DimTypeError, "the dims of a MixedDataSet must be an integer or one dimension for each set, not '2'"),
+        (lambda a: op2.MixedMap([a]), pl.errors.MapTypeError, "part 0 of a MixedMap is an object of type Set; give a Map, or None where the part of the data is a Global"),
+        (lambda a: op2.MixedMap([None]), pl.errors.MapTypeError, "a MixedMap needs at least one Map, which determines its iteration set"),
+        (lambda a: op2.GlobalDataSet(a), pl.errors.DataSetTypeError, "a GlobalDataSet needs a Global, not an object of type Set"),
+        (lambda a: op2.MixedDat([a, "b"]), pl.errors.DataSetTypeError, "part 1 of a MixedDat is 'b'; give a Dat, a Global, a DataSet or a Set"),
     ],
 )  # fmt: skip
 def test_what_is_not_a_part_is_refused(make, error, text):
@@ -88,7 +88,7 @@ def test_a_mixed_map_leads_from_one_set(line):
     assert all((found == map_.values).all() for found, map_ in zip(line.both.values, (line.own, line.ends)))
     assert line.both == op2.MixedMap((line.own, line.ends)) != op2.MixedMap((line.ends, line.own))
     elsewhere = op2.Map(line.nodes, line.nodes, 1, np.arange(line.nodes.size), "elsewhere")
-    with pytest.raises(pl.MapValueError) as caught:
+    with pytest.raises(pl.errors.MapValueError) as caught:
         op2.MixedMap([line.own, elsewhere])
     assert str(caught.value) == "the maps of a MixedMap must start at one set: `own` starts at `cells`, but `elsewhere` at `nodes`"
 
@@ -115,7 +115,7 @@ def test_zeros_are_made_on_sets_and_copies_of_mixed_data(line):
     assert line.u.norm > 0 == copy.norm
     line.u.copy_to(copy)
     assert copy.norm == line.u.norm
-    with pytest.raises(pl.DataValueError, match="the parts of a MixedDat must have the same type: `p` has float64, but `k` has int32"):
+    with pytest.raises(pl.errors.DataValueError, match="the parts of a MixedDat must have the same type: `p` has float64, but `k` has int32"):
         op2.MixedDat([line.p, op2.Dat(line.nodes, dtype=np.int32, name="k")])
 
 
@@ -196,7 +196,7 @@ def test_parts_in_another_order_are_read_before_they_change(context):
 def test_one_part_cannot_get_the_numbers_of_two(line):
     r = op2.Dat(line.cells, name="r")
     two = op2.MixedDat([line.p, 2 * line.p])
-    with pytest.raises(pl.DataValueError) as caught:
+    with pytest.raises(pl.errors.DataValueError) as caught:
         two.copy_to(op2.MixedDat([r, r]))
     assert str(caught.value) == "`r` appears twice among the destinations, but cannot hold the values of both" and r.norm == 0
     op2.MixedDat([line.p, line.p]).copy_to(op2.MixedDat([r, r]))
@@ -237,7 +237,7 @@ def test_inner_products_and_sums_are_those_of_all_numbers(line):
     w.axpy(-1, line.u)
     w.maxpy([2.0, op2.Global(1, 3.0)], [line.u, line.u])
     assert np.allclose(w.data_ro[0], 6 * p) and np.allclose(w.data_ro[1], 6 * v)
-    with pytest.raises(pl.DataValueError, match="maxpy needs a factor for each summand, but got 1 factors and 2 summands"):
+    with pytest.raises(pl.errors.DataValueError, match="maxpy needs a factor for each summand, but got 1 factors and 2 summands"):
         w.maxpy([1.0], [line.u, line.u])
 
 
@@ -262,22 +262,22 @@ def test_parts_can_be_globals(line, tmp_path):
     assert r.data_ro.tolist() == [6, 8]
     u.zero()
     assert u.norm == 0
-    with pytest.raises(pl.DataValueError, match="part 1 is a Global, but its counterpart is an object of type Dat"):
+    with pytest.raises(pl.errors.DataValueError, match="part 1 is a Global, but its counterpart is an object of type Dat"):
         u + line.u
 
 
 def test_parts_that_do_not_fit_are_refused(line):
-    with pytest.raises(pl.DataValueError, match="expected data of 2 parts, not 1"):
+    with pytest.raises(pl.errors.DataValueError, match="expected data of 2 parts, not 1"):
         line.u + op2.MixedDat([line.p])
-    with pytest.raises(pl.DataValueError, match="expected data of 2 parts, not an object of type Dat; pass a MixedDat"):
+    with pytest.raises(pl.errors.DataValueError, match="expected data of 2 parts, not an object of type Dat; pass a MixedDat"):
         line.u.inner(line.p)
     with pytest.raises(TypeError):
         line.u + "one"
-    with pytest.raises(pl.MapTypeError, match="data of 2 parts needs a MixedMap, not the Map `own`"):
+    with pytest.raises(pl.errors.MapTypeError, match="data of 2 parts needs a MixedMap, not the Map `own`"):
         line.u(op2.READ, line.own)
-    with pytest.raises(pl.MapValueError, match="data of 2 parts needs a MixedMap with the same number of maps, not 1"):
+    with pytest.raises(pl.errors.MapValueError, match="data of 2 parts needs a MixedMap with the same number of maps, not 1"):
         line.u(op2.READ, [line.own])
-    with pytest.raises(pl.MapValueError, match="part `r` is a Global, which is the same for all elements; use None instead of map `ends`"):
+    with pytest.raises(pl.errors.MapValueError, match="part `r` is a Global, which is the same for all elements; use None instead of map `ends`"):
         op2.MixedDat([line.p, op2.Global(1, 0.0, name="r")])(op2.READ, line.both)
 
 
@@ -288,10 +288,10 @@ def test_files_have_all_parts_one_after_the_other(line, tmp_path):
     other = op2.MixedDat(line.dataset)
     other.load(tmp_path / "u.npy")
     assert all((a == b).all() for a, b in zip(other.data_ro, expected))
-    with pytest.raises(pl.DataValueError, match="have 5 numbers without ghosts, but .*u.npy has 17"):
+    with pytest.raises(pl.errors.DataValueError, match="have 5 numbers without ghosts, but .*u.npy has 17"):
         op2.MixedDat([line.cells]).load(tmp_path / "u")
     np.save(tmp_path / "f.npy", np.full(17, 0.5))
-    with pytest.raises(pl.DataValueError, match="numbers of type float64 do not all fit into int32"):
+    with pytest.raises(pl.errors.DataValueError, match="numbers of type float64 do not all fit into int32"):
         op2.MixedDat(line.dataset, np.int32).load(tmp_path / "f")
 
 
@@ -302,7 +302,7 @@ def test_halos_are_those_of_the_parts(line):
     line.u.halo_valid = True
     assert line.p.halo_valid and line.v.halo_valid
     with line.u.frozen_halo(op2.INC):
-        with pytest.raises(pl.ModeValueError):
+        with pytest.raises(pl.errors.ModeValueError):
             line.v(op2.READ, line.ends)
     line.v(op2.READ, line.ends)
     version = line.u.dat_version
@@ -398,17 +398,17 @@ def test_a_mixed_sparsity_is_a_grid_of_sparsities(line):
 @pytest.mark.parametrize(
     "make, error, text",
     [
-        (lambda x: op2.MixedSparsity("x", x.both), pl.DataSetTypeError, "a MixedSparsity needs two data sets, not 'x'; give a MixedDataSet or a DataSet"),
-        (lambda x: op2.MixedSparsity((x.dataset,) * 3, x.both), pl.DataSetTypeError, "a MixedSparsity needs two data sets, but 3 were given"),
-        (lambda x: op2.MixedSparsity(x.dataset, {(0, 2): []}), pl.MapValueError, "maps were given for block (0, 2), but there are 2 × 2 blocks"),
-        (lambda x: op2.MixedSparsity(x.dataset, [(x.own, x.both)]), pl.MapValueError, "a side of 2 parts needs 2 maps, not 1"),
-        (lambda x: op2.MixedSparsity(x.dataset, [("own", x.both)]), pl.MapTypeError, "expected a Map or a MixedMap, not 'own'"),
-        (lambda x: op2.MixedMat(x.dataset), pl.SparsityTypeError, "a MixedMat needs a MixedSparsity, not an object of type MixedDataSet"),
-        (lambda x: random_mat(x)[0](op2.INC, (x.both, x.both), []), pl.MapValueError, "lgmaps are needed for 4 blocks, but 0 were given"),
-        (lambda x: random_mat(x)[0].mult(x.p), pl.DataValueError, "a product with 2 parts of a matrix needs data of 2 parts, not data of 1 parts"),
-        (lambda x: random_mat(x)[0].mult(x.u, x.u), pl.DataValueError, "the product with matrix `a` cannot overwrite the factor; pass a different y"),
-        (lambda x: random_mat(x)[0].zero_rows([11]), pl.IndexValueError, "matrix `a` has 11 rows of blocks, not one with number 11"),
-        (lambda x: random_mat(x)[0].set_values([0], [17], [1]), pl.IndexValueError, "matrix `a` has 17 columns, not one with number 17"),
+        (lambda x: op2.MixedSparsity("x", x.both), pl.errors.DataSetTypeError, "a MixedSparsity needs two data sets, not 'x'; give a MixedDataSet or a DataSet"),
+        (lambda x: op2.MixedSparsity((x.dataset,) * 3, x.both), pl.errors.DataSetTypeError, "a MixedSparsity needs two data sets, but 3 were given"),
+        (lambda x: op2.MixedSparsity(x.dataset, {(0, 2): []}), pl.errors.MapValueError, "maps were given for block (0, 2), but there are 2 × 2 blocks"),
+        (lambda x: op2.MixedSparsity(x.dataset, [(x.own, x.both)]), pl.errors.MapValueError, "a side of 2 parts needs 2 maps, not 1"),
+        (lambda x: op2.MixedSparsity(x.dataset, [("own", x.both)]), pl.errors.MapTypeError, "expected a Map or a MixedMap, not 'own'"),
+        (lambda x: op2.MixedMat(x.dataset), pl.errors.SparsityTypeError, "a MixedMat needs a MixedSparsity, not an object of type MixedDataSet"),
+        (lambda x: random_mat(x)[0](op2.INC, (x.both, x.both), []), pl.errors.MapValueError, "lgmaps are needed for 4 blocks, but 0 were given"),
+        (lambda x: random_mat(x)[0].mult(x.p), pl.errors.DataValueError, "a product with 2 parts of a matrix needs data of 2 parts, not data of 1 parts"),
+        (lambda x: random_mat(x)[0].mult(x.u, x.u), pl.errors.DataValueError, "the product with matrix `a` cannot overwrite the factor; pass a different y"),
+        (lambda x: random_mat(x)[0].zero_rows([11]), pl.errors.IndexValueError, "matrix `a` has 11 rows of blocks, not one with number 11"),
+        (lambda x: random_mat(x)[0].set_values([0], [17], [1]), pl.errors.IndexValueError, "matrix `a` has 17 columns, not one with number 17"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_a_mixed_matrix_is_refused(line, make, error, text):
@@ -435,7 +435,7 @@ def test_a_product_needs_a_place_for_each_part(line):
     r = op2.Dat(line.cells, name="r")
     twice = op2.MixedDataSet([line.cells, line.cells])
     mat = op2.MixedMat(op2.MixedSparsity(twice, op2.MixedMap([line.own, line.own])), name="a")
-    with pytest.raises(pl.DataValueError) as caught:
+    with pytest.raises(pl.errors.DataValueError) as caught:
         mat.mult(op2.MixedDat(twice), op2.MixedDat([r, r]))
     assert str(caught.value) == "the product with matrix `a` needs separate memory for each part, but `r` appears twice in y"
     assert (mat @ op2.MixedDat([r, r])).norm == 0
@@ -453,11 +453,11 @@ def test_a_product_that_is_refused_changes_nothing(line, make, what):
     mat, _ = random_mat(line)
     other, y = op2.MixedDat([op2.Dat(line.cells, np.ones(5)), make(line)]), op2.MixedDat(line.dataset)
     for x, to in ((line.u, other), (other, y)):
-        with pytest.raises(pl.DataValueError) as caught:
+        with pytest.raises(pl.errors.DataValueError) as caught:
             mat.mult(x, to)
         assert str(caught.value) == f"matrix `a` cannot be multiplied with `w`: part 1 of the matrix is {what}"
     assert other[0].data_ro.tolist() == [1] * 5 and y.norm == 0
-    with pytest.raises(pl.DataValueError, match="part 0 of the matrix is of another type"):
+    with pytest.raises(pl.errors.DataValueError, match="part 0 of the matrix is of another type"):
         mat @ op2.MixedDat(line.dataset, np.float32)
 
 
@@ -480,7 +480,7 @@ def test_rows_and_entries_are_changed_by_their_numbers_in_the_whole(line):
     mat.zero()
     assert not mat.values.any()
     twice = op2.MixedDataSet([line.cells, line.cells])
-    with pytest.raises(pl.IndexValueError, match="2 parts of the rows of `b` are on the set `cells` of the subset; pass row numbers"):
+    with pytest.raises(pl.errors.IndexValueError, match="2 parts of the rows of `b` are on the set `cells` of the subset; pass row numbers"):
         op2.MixedMat(op2.MixedSparsity(twice, [line.own] * 0), name="b").zero_rows(line.cells(0))
 
 
@@ -504,7 +504,7 @@ def test_what_does_not_fit_a_later_part_of_a_matrix_changes_no_part(change, text
     for block in mat:
         block.data[...] = 1
     before = mat.values
-    with pytest.raises(pl.IndexValueError) as caught:
+    with pytest.raises(pl.errors.IndexValueError) as caught:
         change(mat)
     assert str(caught.value) == text and np.array_equal(mat.values, before)
     with pytest.raises(TypeError):
@@ -561,7 +561,7 @@ def test_blocks_of_globals_need_no_maps(line):
     dataset = op2.MixedDataSet([line.cells, op2.GlobalDataSet(r)])
     sparsity = op2.MixedSparsity(dataset, {(0, 1): [(line.own, None)], (1, 1): [(None, None)]})
     assert [block.nz for block in sparsity] == [5, 5, 0, 1] and sparsity[1, 1].block_shape == (2, 2)
-    with pytest.raises(pl.MapValueError, match="a matrix argument needs at least one Map, which determines its iteration set"):
+    with pytest.raises(pl.errors.MapValueError, match="a matrix argument needs at least one Map, which determines its iteration set"):
         op2.MixedMat(op2.MixedSparsity(op2.MixedDataSet([op2.GlobalDataSet(r)]), {}))(op2.INC, (None, None))
 
 
@@ -597,9 +597,9 @@ def test_a_saddle_point_problem_with_a_multiplier_is_solved(context, line):
     assert op2.solve(mat, x, b, "gmres", None, rtol=1e-12).converged
     expected = sparse.spsolve(mat.to_scipy().tocsc(), np.arange(7.0))
     assert np.allclose(x[0].data_ro, expected[:6]) and np.allclose(multiplier.data_ro, expected[6:])
-    with pytest.raises(pl.DataValueError, match="`saddle` cannot be solved: its diagonal has zeros, and the Jacobi preconditioner divides by the diagonal"):
+    with pytest.raises(pl.errors.DataValueError, match="`saddle` cannot be solved: its diagonal has zeros, and the Jacobi preconditioner divides by the diagonal"):
         op2.solve(mat, x, b, "gmres")
-    with pytest.raises(pl.DataValueError, match="conjugate gradients need a positive definite matrix, but this one is not; use GMRES"):
+    with pytest.raises(pl.errors.DataValueError, match="conjugate gradients need a positive definite matrix, but this one is not; use GMRES"):
         op2.solve(mat, op2.MixedDat(data), b, "cg", None)
 
 
@@ -626,7 +626,7 @@ def test_arithmetic_in_place_reads_what_was_there_before_in_whatever_data_has_th
     _, values, u, over = overlapping()
     v, before = over(*starts), values.copy()
     if abs(starts[0] - starts[1]) < 3:
-        with pytest.raises(pl.DataValueError, match="appears twice among the destinations, but cannot hold the values of both"):
+        with pytest.raises(pl.errors.DataValueError, match="appears twice among the destinations, but cannot hold the values of both"):
             u.copy_to(v)
     else:
         u.copy_to(v)
@@ -644,18 +644,18 @@ def test_products_and_solutions_are_not_put_where_they_are_read(line):
     values = np.arange(1.0, 30)
     x = op2.MixedDat([op2.Dat(line.cells, values[:5]), op2.Dat(line.nodes**2, values[5:17].reshape(6, 2))])
     cells, nodes = op2.Dat(line.cells, values[15:20]), op2.Dat(line.nodes**2, np.zeros((6, 2)))
-    with pytest.raises(pl.DataValueError, match="the product with matrix `a` cannot overwrite the factor; pass a different y"):
+    with pytest.raises(pl.errors.DataValueError, match="the product with matrix `a` cannot overwrite the factor; pass a different y"):
         mat.mult(x, op2.MixedDat([cells, nodes]))
-    with pytest.raises(pl.DataValueError, match="`a` cannot be solved: x and b share memory"):
+    with pytest.raises(pl.errors.DataValueError, match="`a` cannot be solved: x and b share memory"):
         op2.solve(mat, op2.MixedDat([cells, nodes]), x, "gmres")
     twice = op2.MixedDat([op2.Dat(line.cells, values[15:20]), op2.Dat(line.nodes**2, values[16:28].reshape(6, 2), name="w")])
-    with pytest.raises(pl.DataValueError, match="needs separate memory for each part, but `w` appears twice in y"):
+    with pytest.raises(pl.errors.DataValueError, match="needs separate memory for each part, but `w` appears twice in y"):
         mat.mult(line.u, twice)
-    with pytest.raises(pl.DataValueError, match="`a` cannot be solved: two parts of x share memory"):
+    with pytest.raises(pl.errors.DataValueError, match="`a` cannot be solved: two parts of x share memory"):
         op2.solve(mat, twice, line.u, "gmres")
     inside = op2.Dat(line.cells, mat[1, 0].data.reshape(-1)[:5], name="inside")
     assert np.shares_memory(inside.data_ro, mat[1, 0].data_ro)
-    with pytest.raises(pl.DataValueError, match="cannot overwrite the matrix; pass a y other than `inside`"):
+    with pytest.raises(pl.errors.DataValueError, match="cannot overwrite the matrix; pass a y other than `inside`"):
         mat.mult(x, op2.MixedDat([inside, nodes]))
     product = mat.mult(x, op2.MixedDat([op2.Dat(line.cells, values[17:22]), nodes]))
     assert np.allclose(np.concatenate([part.ravel() for part in product.data_ro]), dense @ np.arange(1.0, 18))
@@ -667,14 +667,14 @@ def test_products_and_solutions_are_not_put_where_they_are_read(line):
 def test_solvers_refuse_parts_that_do_not_fit(line):
     mat, _ = random_mat(line)
     x = op2.MixedDat(line.dataset)
-    with pytest.raises(pl.DataValueError, match="a product with 2 parts of a matrix needs data of 2 parts, not data of 1 parts"):
+    with pytest.raises(pl.errors.DataValueError, match="a product with 2 parts of a matrix needs data of 2 parts, not data of 1 parts"):
         op2.solve(mat, line.p, line.u)
     with pytest.raises(pl.MeshError, match="`a\\[0, 0\\]` cannot be multiplied with `v`: it is on a different set than the matrix"):
         op2.solve(mat, op2.MixedDat([line.v, line.p]), line.u)
-    with pytest.raises(pl.DataValueError, match="`a` cannot be solved: x and b share memory; copy one of them"):
+    with pytest.raises(pl.errors.DataValueError, match="`a` cannot be solved: x and b share memory; copy one of them"):
         op2.solve(mat, op2.MixedDat([x[0], line.v]), line.u)
     narrow = op2.MixedMat(op2.MixedSparsity((line.dataset, op2.MixedDataSet([line.cells])), [(line.both, op2.MixedMap([line.own]))]), name="narrow")
-    with pytest.raises(pl.DataValueError, match="`narrow` cannot be solved: it is not square"):
+    with pytest.raises(pl.errors.DataValueError, match="`narrow` cannot be solved: it is not square"):
         op2.solve(narrow, line.p, line.u)
 
 

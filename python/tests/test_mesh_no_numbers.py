@@ -37,5 +37,5 @@ def test_data_of_no_numbers_is_data_like_other(ctx):
         op2.par_loop(sums, mesh.cells, count(op2.WRITE), mixed(op2.READ, op2.MixedMap([mesh.map, mesh.map])))
         assert (count.data_ro == 3).all() and mixed.norm == np.sqrt(mesh.nodes.size)
     message = "sparsity `s`: data of dimension 0 on set `nodes` has no rows or columns; omit it"
-    with pytest.raises(pl.DimTypeError, match=re.escape(message)):
+    with pytest.raises(pl.errors.DimTypeError, match=re.escape(message)):
         op2.Sparsity(mesh.nodes**0, mesh.map, name="s")

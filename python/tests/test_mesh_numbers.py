@@ -63,12 +63,12 @@ def test_another_number_needs_no_compilation(ctx, nodes):
 @pytest.mark.parametrize(
     "source, args, error, message",
     [
-        ("void f(double *x, int n) {}", (1.5,), pl.DataValueError, "argument 1 of kernel `f` has type int32, which cannot hold 1.5"),
-        ("void f(double *x, int n) {}", (2**40,), pl.DataValueError, f"argument 1 of kernel `f` has type int32, which cannot hold {2**40}"),
-        ("void f(double *x, double t) {}", (1j,), pl.DataValueError, "argument 1 of kernel `f` has type float64, which cannot hold 1j"),
-        ("void f(double *x, double t) {}", ("1",), pl.DatTypeError, "argument 1 is an object of type str, not a number or data with an access, such as dat(op2.READ)"),
-        ("void f(double *x, double t) {}", (op2.Global(1, 2.0),), pl.DatTypeError, "argument 1 is an object of type Global, not a number or data with an access, such as dat(op2.READ)"),
-        ("void f(double *x) {}", (0.5,), pl.KernelTypeError, "kernel `f` takes 1 arguments, but 2 were given"),
+        ("void f(double *x, int n) {}", (1.5,), pl.errors.DataValueError, "argument 1 of kernel `f` has type int32, which cannot hold 1.5"),
+        ("void f(double *x, int n) {}", (2**40,), pl.errors.DataValueError, f"argument 1 of kernel `f` has type int32, which cannot hold {2**40}"),
+        ("void f(double *x, double t) {}", (1j,), pl.errors.DataValueError, "argument 1 of kernel `f` has type float64, which cannot hold 1j"),
+        ("void f(double *x, double t) {}", ("1",), pl.errors.DatTypeError, "argument 1 is an object of type str, not a number or data with an access, such as dat(op2.READ)"),
+        ("void f(double *x, double t) {}", (op2.Global(1, 2.0),), pl.errors.DatTypeError, "argument 1 is an object of type Global, not a number or data with an access, such as dat(op2.READ)"),
+        ("void f(double *x) {}", (0.5,), pl.errors.KernelTypeError, "kernel `f` takes 1 arguments, but 2 were given"),
     ],
 )
 def test_what_does_not_fit_is_an_error(nodes, source, args, error, message):
@@ -85,5 +85,5 @@ def test_only_one_number_that_is_read_is_taken_by_value(nodes):
         (pairs(op2.READ), "it has several numbers per element; declare a pointer"),
         (total(op2.INC), "only an argument passed with READ can be taken by value; declare a pointer"),
     ]:
-        with pytest.raises(pl.KernelTypeError, match=advice):
+        with pytest.raises(pl.errors.KernelTypeError, match=advice):
             op2.par_loop(kernel, nodes, x(op2.RW), argument, context="cpu:1")

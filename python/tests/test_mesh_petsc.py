@@ -56,9 +56,9 @@ def test_vectors_share_the_memory_of_data():
     with x.vec_wo as v:
         v.set(1)
     assert x.dat_version > before and x.norm == 8**0.5
-    with pytest.raises(pl.DataValueError, match="a read-only vector of `x` was written to; use vec"), x.vec_ro as v:
+    with pytest.raises(pl.errors.DataValueError, match="a read-only vector of `x` was written to; use vec"), x.vec_ro as v:
         v.set(2)
-    with pytest.raises(pl.DataTypeError, match="PETSc is built for numbers of type float64, but `y` has type float32; use data of that type"):
+    with pytest.raises(pl.errors.DataTypeError, match="PETSc is built for numbers of type float64, but `y` has type float32; use data of that type"):
         op2.Dat(nodes, dtype="float32", name="y").vec.__enter__()
 
 
@@ -118,7 +118,7 @@ def test_data_and_matrices_of_several_parts_are_vectors_and_nests():
         assert v.array_r.tolist() == [1, 2, 0, 1, 2, 3, 4, 5]
         v.scale(2)
     assert u[0].data_ro.tolist() == [2, 4] and u[1].data_ro[5] == 10
-    with pytest.raises(pl.DataValueError, match=f"a read-only vector of `{u[0].name}`, `{u[1].name}` was written to"), u.vec_ro as v:
+    with pytest.raises(pl.errors.DataValueError, match=f"a read-only vector of `{u[0].name}`, `{u[1].name}` was written to"), u.vec_ro as v:
         v.set(0)
     assert u[0].data_ro.tolist() == [2, 4], "a copy"
     own = op2.Map(cells, cells, 1, [0, 1], "own")
@@ -160,7 +160,7 @@ def test_a_handle_that_left_the_memory_is_not_given_again(change, is_kept):
     change(handle)
     if not is_kept:
         del handle
-    with pytest.raises(pl.DataValueError, match="the handle of `a` was requested, but PETSc changed the memory or the sparsity of its matrix"):
+    with pytest.raises(pl.errors.DataValueError, match="the handle of `a` was requested, but PETSc changed the memory or the sparsity of its matrix"):
         mat.handle  # noqa: B018 - it raises
     assert np.array_equal(mat.values, before) and np.array_equal(dense(mat.handle), before), "then there is a new one"
     mat.data[...] = 9
@@ -206,7 +206,7 @@ def test_a_nest_has_the_blocks_that_there_are():
     assert grid.handle is nest
     block = grid[0, 0].handle
     block.axpy(1.0, block.duplicate(copy=True))
-    with pytest.raises(pl.DataValueError, match="PETSc changed the memory or the sparsity of its matrix"):
+    with pytest.raises(pl.errors.DataValueError, match="PETSc changed the memory or the sparsity of its matrix"):
         grid.handle  # noqa: B018 - it raises
     grid[0, 0].data[...] = 7
     x, y = grid.handle.createVecs()
@@ -215,7 +215,7 @@ def test_a_nest_has_the_blocks_that_there_are():
     assert np.allclose(y.array_r, grid.values.sum(axis=1))
     for change, found in ((lambda h: h.transpose(), "the memory or the sparsity of its matrix"), (lambda h: h.convert("aij"), "the blocks or the type of its nest")):
         change(grid.handle)
-        with pytest.raises(pl.DataValueError, match=f"the handle of `mixed_mat.*` was requested, but PETSc changed {found}"):
+        with pytest.raises(pl.errors.DataValueError, match=f"the handle of `mixed_mat.*` was requested, but PETSc changed {found}"):
             grid.handle  # noqa: B018 - it raises
         assert grid.handle.getType() == "nest", "one error for all blocks"
         grid.handle.mult(x, y)
@@ -309,7 +309,7 @@ def test_a_vector_that_is_only_read_is_read_by_any_name():
     with u.vec_ro as v:
         assert v.array[0] == 4
     assert x.dat_version == version
-    with pytest.raises(pl.DataValueError, match="a read-only vector of `x` was written to; use vec to write"), x.vec_ro as v:
+    with pytest.raises(pl.errors.DataValueError, match="a read-only vector of `x` was written to; use vec to write"), x.vec_ro as v:
         v.array[1] = 5
     with x.vec_ro as v:
         v.destroy()

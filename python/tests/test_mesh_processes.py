@@ -202,7 +202,7 @@ def test_processes_with_different_data_are_told(launcher, ranks, tmp_path):
         words = f"set `cells` cannot be distributed: {what} differs between rank {rank} and rank {other}; all processes must start with the same mesh and the same numbers on it"
         try:
             op2.distribute(parts[0], np.arange(4) % size)
-        except pl.SetValueError as error:
+        except pl.errors.SetValueError as error:
             assert words in str(error), error
         else:
             raise AssertionError(what)
@@ -345,7 +345,7 @@ def test_processes_with_different_meshes_or_loops_are_told(tmp_path):
 
     cells, nodes = op2.Set(4, "cells"), op2.Set(5, "nodes")
     ends = op2.Map(cells, nodes, 2, [[0, 1], [1, 2], [2, 3], [3 + rank, 4]], "ends")
-    refused(pl.SetValueError, "map `ends` differs between rank", lambda: op2.distribute(cells))
+    refused(pl.errors.SetValueError, "map `ends` differs between rank", lambda: op2.distribute(cells))
     assert not cells.is_distributed and cells.size == 4
 
     ends = op2.Map(cells, nodes, 2, [[0, 1], [1, 2], [2, 3], [3, 4]], "ends")
@@ -360,20 +360,20 @@ def test_processes_with_different_meshes_or_loops_are_told(tmp_path):
     op2.distribute(cells, [0, 0, 1, 1])
     refused(pl.DeviceError, "was distributed over processes; create loops and matrices and request arrays after that", early)
     fill = op2.Kernel("void fill(double a[2][2]) { a[0][0] += 1; }", "fill")
-    refused(pl.SetValueError, "`mat` was created before its set `nodes` was distributed", lambda: op2.par_loop(fill, cells, mat(op2.INC, (ends, ends))))
-    refused(pl.SetValueError, "it is already distributed", lambda: op2.distribute(cells))
+    refused(pl.errors.SetValueError, "`mat` was created before its set `nodes` was distributed", lambda: op2.par_loop(fill, cells, mat(op2.INC, (ends, ends))))
+    refused(pl.errors.SetValueError, "it is already distributed", lambda: op2.distribute(cells))
 
     mesh = op2.box_mesh((4, 4))
     corners, points, _ = mesh.map("cells", "vertices"), mesh.coordinates, mesh.boundary
     op2.distribute(mesh.cells)
     shared = "needs all of set `vertices`, which is distributed"
-    refused(pl.SetValueError, shared, lambda: op2.write_vtk("never.vtu", points, corners))
-    refused(pl.SetValueError, shared, lambda: mesh.write("never.vtu"))
-    refused(pl.SetValueError, shared, lambda: points.plot(points, corners))
+    refused(pl.errors.SetValueError, shared, lambda: op2.write_vtk("never.vtu", points, corners))
+    refused(pl.errors.SetValueError, shared, lambda: mesh.write("never.vtu"))
+    refused(pl.errors.SetValueError, shared, lambda: points.plot(points, corners))
     late = "needs the whole mesh, but the mesh is distributed; create it before distributing the mesh"
-    refused(pl.SetValueError, "the map from `edges` to `vertices` " + late, lambda: mesh.map("edges", "vertices"))
-    refused(pl.SetValueError, "set `edges` " + late, lambda: mesh.sets["edges"])
-    refused(pl.SetValueError, late, lambda: mesh.space(2))
+    refused(pl.errors.SetValueError, "the map from `edges` to `vertices` " + late, lambda: mesh.map("edges", "vertices"))
+    refused(pl.errors.SetValueError, "set `edges` " + late, lambda: mesh.sets["edges"])
+    refused(pl.errors.SetValueError, late, lambda: mesh.space(2))
     left = mesh.region("left", on="vertices")
     assert points.data_ro_with_halos[left.indices, 0].tolist() == [0] * left.total_size
 
@@ -410,7 +410,7 @@ def test_processes_with_different_meshes_or_loops_are_told(tmp_path):
     refused(pl.MeshError, words, lambda: op2.par_loop(both, cells, c(WRITE), x(READ, ends), checked=True))
 
     late = "cannot be created on distributed set `cells`; create it before the set is distributed"
-    refused(pl.MapValueError, "map `late` " + late, lambda: op2.Map(cells, nodes, 2, ends.values_with_halo, "late"))
+    refused(pl.errors.MapValueError, "map `late` " + late, lambda: op2.Map(cells, nodes, 2, ends.values_with_halo, "late"))
     edges, sides = op2.Set(3, "edges"), op2.Set(3, "sides")
     one, two = op2.Map(edges, sides, 1, [0, 1, 2], "one"), op2.Map(sides, edges, 2, [0, 1, 2, 0, 1, 2], "two")
     op2.distribute(edges, [0, 1, 1])
@@ -537,7 +537,7 @@ def test_a_forked_child_does_not_communicate(launcher, tmp_path):
             for what in (lambda: op2.par_loop(sums, mesh.cells, t(WRITE), u(READ, corners)), u.gather, world.barrier, op2.Comm.world):
                 try:
                     what()
-                except pl.ForkedError as error:
+                except pl.errors.ForkedError as error:
                     assert "MPI works only in the processes that the launcher started, not in a forked child" in str(error), error
                 else:
                     os._exit(1)
@@ -644,24 +644,24 @@ def test_one_process_keeps_everything_as_it_is():
 def test_what_cannot_be_distributed_is_told():
     cells, nodes = op2.Set(2, "cells"), op2.Set(3, "nodes")
     ends = op2.Map(cells, nodes, 2, [[0, 1], [1, 2]], "ends")
-    with pytest.raises(pl.SetValueError, match='unknown partitioning "halves"; use "graph", "coordinates" or an array of ranks'):
+    with pytest.raises(pl.errors.SetValueError, match='unknown partitioning "halves"; use "graph", "coordinates" or an array of ranks'):
         op2.distribute(cells, "halves")
-    with pytest.raises(pl.SetValueError, match="1 ranks were given for 2 elements"):
+    with pytest.raises(pl.errors.SetValueError, match="1 ranks were given for 2 elements"):
         op2.distribute(cells, [0])
-    with pytest.raises(pl.SetValueError, match="element 1 is assigned to rank 1, but there are 1 processes"):
+    with pytest.raises(pl.errors.SetValueError, match="element 1 is assigned to rank 1, but there are 1 processes"):
         op2.distribute(cells, [0, 1])
-    with pytest.raises(pl.SetValueError, match="element 0 is assigned to rank -1"):
+    with pytest.raises(pl.errors.SetValueError, match="element 0 is assigned to rank -1"):
         op2.distribute(cells, [-1, 0])
-    with pytest.raises(pl.SetValueError, match="ranks must be integers, not numbers of type float64"):
+    with pytest.raises(pl.errors.SetValueError, match="ranks must be integers, not numbers of type float64"):
         op2.distribute(cells, [0.5, 1])
-    with pytest.raises(pl.SetValueError, match='by="coordinates" needs coordinates='):
+    with pytest.raises(pl.errors.SetValueError, match='by="coordinates" needs coordinates='):
         op2.distribute(cells, "coordinates")
     lonely = op2.Dat(op2.Set(2, "others"), name="x")
-    with pytest.raises(pl.SetValueError, match="no map leads from it to set `others`, on which the coordinates `x` are"):
+    with pytest.raises(pl.errors.SetValueError, match="no map leads from it to set `others`, on which the coordinates `x` are"):
         op2.distribute(cells, "coordinates", coordinates=lonely)
-    with pytest.raises(pl.SetValueError, match="it is not a plain set"):
+    with pytest.raises(pl.errors.SetValueError, match="it is not a plain set"):
         op2.distribute(cells(0))
-    with pytest.raises(pl.SetValueError, match="set `parts` has ghosts; every process must start with the whole mesh"):
+    with pytest.raises(pl.errors.SetValueError, match="set `parts` has ghosts; every process must start with the whole mesh"):
         op2.distribute(op2.Set((1, 2, 3), "parts"))
     with pytest.raises(pl.MeshError, match="expected a Comm or an mpi4py communicator, not"):
         op2.distribute(cells, comm=3)

@@ -190,8 +190,8 @@ def test_what_cannot_be_kept_of_columns_is_told(tmp_path):
     add = op2.Kernel("void add(double *n) { n[0] += 1; n[1] += 1; }", "add")
     edges, nodes, wall, corners, n = mesh()
     # The nodes of a column belong to one process.
-    refused(pl.SetValueError, "elements 0 and 1 are in one column of an extruded set, but are assigned to ranks 0 and 1", lambda: op2.distribute(nodes, [0, 1] * 10))
-    refused(pl.SetValueError, "it is not a plain set; distribute the set that it was made from", lambda: op2.distribute(wall))
+    refused(pl.errors.SetValueError, "elements 0 and 1 are in one column of an extruded set, but are assigned to ranks 0 and 1", lambda: op2.distribute(nodes, [0, 1] * 10))
+    refused(pl.errors.SetValueError, "it is not a plain set; distribute the set that it was made from", lambda: op2.distribute(wall))
     op2.distribute(nodes, [node // 10 for node in range(8)] + [0, 0] + [1] * 10)
     assert wall.is_distributed
     op2.par_loop(add, wall, n(INC, corners))
@@ -204,15 +204,15 @@ def test_what_cannot_be_kept_of_columns_is_told(tmp_path):
     op2.par_loop(add, low, n(INC, corners))
     assert n.gather().sum() == 8
     words = "map `corners`: the mesh was distributed before columns of 4 cells were known; extrude set `edges` before calling distribute"
-    refused(pl.MapValueError, words, lambda: op2.par_loop(add, high, n(INC, corners)))
+    refused(pl.errors.MapValueError, words, lambda: op2.par_loop(add, high, n(INC, corners)))
 
     # Columns that processes do not agree on.
     mine = [[0, 2 + rank]] * edges.total_size
-    refused(pl.SizeTypeError, "processes gave different layers for element", lambda: op2.ExtrudedSet(edges, mine))
+    refused(pl.errors.SizeTypeError, "processes gave different layers for element", lambda: op2.ExtrudedSet(edges, mine))
     edges = op2.Set(4, "edges")
     wall, points = op2.ExtrudedSet(edges, 3 + rank), op2.Set(4, "points")
     across = op2.Map(edges, points, 1, [0, 1, 2, 3], "across")
-    refused(pl.SetValueError, "set `edges_extruded` differs between rank", lambda: op2.distribute(edges))
+    refused(pl.errors.SetValueError, "set `edges_extruded` differs between rank", lambda: op2.distribute(edges))
     """
     passes("openmpi", 2, program, tmp_path)
 
@@ -236,5 +236,5 @@ def test_one_process_keeps_its_columns():
     n = op2.Dat(nodes, dtype=np.int32)
     op2.par_loop(op2.Kernel("void one(int *n) { n[0] += 1; }", "one"), wall, n(op2.INC, corners))
     assert n.data_ro.tolist() == [1, 1, 1, 0] * 3 and not wall.is_distributed
-    with pytest.raises(pl.SetValueError, match="1 ranks were given for 12 elements"):
+    with pytest.raises(pl.errors.SetValueError, match="1 ranks were given for 12 elements"):
         op2.distribute(nodes, [0])

@@ -46,7 +46,7 @@ def test_a_mesh_that_rank_0_cannot_read_is_an_error_of_all(tmp_path):
     for path, words in ((r"{tmp_path}/none.msh", "none.msh`: no such file"), (r"{tmp_path}/wrong.msh", "cannot read")):
         try:
             op2.read_mesh(path, comm=world)
-        except pl.MeshFileError as error:
+        except pl.errors.MeshFileError as error:
             assert words in str(error) and ("(on rank 0)" in str(error)) == (rank > 0), error
         else:
             raise AssertionError(words)
@@ -84,22 +84,22 @@ def test_a_checkpoint_that_does_not_fit_changes_nothing(tmp_path):
     u, v = op2.Dat(nodes, [1, 2, 3], float, "u"), op2.Dat(nodes**2, dtype=float, name="v")
     op2.save(path, u=u, v=v)
     u.data[:] = 9
-    with pytest.raises(pl.DataValueError, match=r"step.npz has no `w`, only u, v"):
+    with pytest.raises(pl.errors.DataValueError, match=r"step.npz has no `w`, only u, v"):
         op2.load(path, u=u, w=u)
-    with pytest.raises(pl.DataTypeError, match="`v` in .* has numbers of type float64, but `n` of type int32"):
+    with pytest.raises(pl.errors.DataTypeError, match="`v` in .* has numbers of type float64, but `n` of type int32"):
         op2.load(path, u=u, v=op2.Dat(nodes**2, dtype=np.int32, name="n"))
-    with pytest.raises(pl.DataValueError, match=r"`v` in .* has shape \(3, 2\), but `u` has \(3,\)"):
+    with pytest.raises(pl.errors.DataValueError, match=r"`v` in .* has shape \(3, 2\), but `u` has \(3,\)"):
         op2.load(path, u=u, v=u)
     assert u.data_ro.tolist() == [9, 9, 9]
-    with pytest.raises(pl.DataValueError, match="a checkpoint must be a .h5 or .npz file, not step.txt"):
+    with pytest.raises(pl.errors.DataValueError, match="a checkpoint must be a .h5 or .npz file, not step.txt"):
         op2.save(tmp_path / "step.txt", u=u)
-    with pytest.raises(pl.DataTypeError, match="`u` is an object of type list, not a Dat or a Global"):
+    with pytest.raises(pl.errors.DataTypeError, match="`u` is an object of type list, not a Dat or a Global"):
         op2.save(path, u=[1])
-    with pytest.raises(pl.DataValueError, match="at least one Dat or Global"):
+    with pytest.raises(pl.errors.DataValueError, match="at least one Dat or Global"):
         op2.save(path)
-    with pytest.raises(pl.MeshFileError, match="cannot be read"):
+    with pytest.raises(pl.errors.MeshFileError, match="cannot be read"):
         op2.load(tmp_path / "other.npz", u=u)
-    with pytest.raises(pl.MeshFileError, match="cannot be written"):
+    with pytest.raises(pl.errors.MeshFileError, match="cannot be written"):
         op2.save(tmp_path / "none" / "step.npz", u=u)
 
 
@@ -113,14 +113,14 @@ def test_a_checkpoint_that_rank_0_cannot_write_or_read_is_an_error_of_all(tmp_pa
         for name, text in (("wrong.npz", b"nothing"), ("cut.npz", b"PK" + bytes(range(99))), ("wrong.h5", b"nothing")):
             open(f"{{folder}}/{{name}}", "wb").write(text)
     for what, kind, words in (
-        (lambda: op2.save(f"{{folder}}/none/u.npz", u=u), pl.MeshFileError, "none/u.npz cannot be written"),
-        (lambda: op2.load(f"{{folder}}/none.npz", u=u), pl.MeshFileError, "none.npz cannot be read"),
-        (lambda: op2.load(f"{{folder}}/wrong.npz", u=u), pl.MeshFileError, "wrong.npz cannot be read: it is not a .npz file"),
-        (lambda: op2.load(f"{{folder}}/cut.npz", u=u), pl.MeshFileError, "cut.npz cannot be read"),
+        (lambda: op2.save(f"{{folder}}/none/u.npz", u=u), pl.errors.MeshFileError, "none/u.npz cannot be written"),
+        (lambda: op2.load(f"{{folder}}/none.npz", u=u), pl.errors.MeshFileError, "none.npz cannot be read"),
+        (lambda: op2.load(f"{{folder}}/wrong.npz", u=u), pl.errors.MeshFileError, "wrong.npz cannot be read: it is not a .npz file"),
+        (lambda: op2.load(f"{{folder}}/cut.npz", u=u), pl.errors.MeshFileError, "cut.npz cannot be read"),
         (lambda: op2.save(f"{{folder}}/u.npz", file=u, allow_pickle=u), None, ""),
         # Only rank 0 has the file.
         (lambda: op2.load(f"{{folder}}/u.npz" if rank == 0 else "elsewhere.npz", file=u), None, ""),
-        (lambda: op2.load(f"{{folder}}/u.npz", v=u), pl.DataValueError, "u.npz has no `v`, only allow_pickle, file"),
+        (lambda: op2.load(f"{{folder}}/u.npz", v=u), pl.errors.DataValueError, "u.npz has no `v`, only allow_pickle, file"),
     ):
         try:
             what()
@@ -146,7 +146,7 @@ def test_each_process_writes_its_piece_of_a_file(launcher, ranks, tmp_path):
     try:
         mesh.write({str(tmp_path / "flow.vtu")!r})
         raise AssertionError
-    except pl.SetValueError as error:
+    except pl.errors.SetValueError as error:
         assert "which is distributed" in str(error)
     """
     passes(launcher, ranks, program, tmp_path)

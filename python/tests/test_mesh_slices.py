@@ -70,7 +70,7 @@ def test_what_is_wrong_on_one_process_is_an_error_on_all(tmp_path):
 def refused(text, **changed):
     try:
         op2.distribute_slices("cells", **given(**changed))
-    except pl.SetValueError as error:
+    except pl.errors.SetValueError as error:
         assert text in str(error), (text, str(error))
     else:
         raise AssertionError(text)
@@ -93,7 +93,7 @@ for wrong in (np.zeros(len(slice_of(whole["x"])), np.float16), Odd()):
     data = {**given()["data"], "d": ("vertices", wrong if rank == 1 else np.zeros(len(slice_of(whole["x"]))))}
     try:
         op2.distribute_slices("cells", **given(data=data))
-    except (pl.SetValueError, pl.DataTypeError, AssertionError) as error:
+    except (pl.errors.SetValueError, pl.errors.DataTypeError, AssertionError) as error:
         assert rank == 1 or "(on rank 1)" in str(error), error
     else:
         raise AssertionError("data of a wrong type is refused")
@@ -153,7 +153,7 @@ def test_one_process_keeps_everything_as_it_is():
 )
 def test_mistakes_are_named(changed, message):
     arguments = {"maps": {"ends": ("edges", "nodes", [[0, 1], [1, 2], [2, 0]])}, "data": {"x": ("nodes", [0.0, 1.0, 2.0])}, "coordinates": "x", **changed}
-    with pytest.raises(pl.SetValueError, match=message):
+    with pytest.raises(pl.errors.SetValueError, match=message):
         op2.distribute_slices("edges", **arguments)
-    with pytest.raises(pl.SetValueError, match="there is no set `cells`; sets are `edges`, `nodes`"):
+    with pytest.raises(pl.errors.SetValueError, match="there is no set `cells`; sets are `edges`, `nodes`"):
         op2.distribute_slices("cells", maps={"ends": ("edges", "nodes", [[0, 0]])}, data={"x": ("nodes", [0.0])}, coordinates="x")

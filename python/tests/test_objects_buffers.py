@@ -142,15 +142,15 @@ BAD = [
     (lambda b: b.to_nplike(0, "f8", (2**62, 4)), IndexError, f"a view of {2**64 - 1} bytes at 0 does not fit into a buffer of 64 bytes"),
     (lambda b: b.to_nplike(0, "f8", -1), TypeError, "a shape must be a non-negative integer or a tuple of them, not -1"),
     (lambda b: b.to_native(60, 8), IndexError, "a view of 8 bytes at 60 does not fit into a buffer of 64 bytes"),
-    (lambda b: b.allocate(8, alignment=3), pl.ObjectValueError, "the alignment 3 is not a power of two"),
+    (lambda b: b.allocate(8, alignment=3), pl.errors.ObjectValueError, "the alignment 3 is not a power of two"),
     (lambda b: b.allocate(2**63 - 1), MemoryError, f"a buffer of more than {2**63 - 1} bytes was requested"),
     (lambda b: b.grow(2**63), MemoryError, f"a buffer of more than {2**63 - 1} bytes was requested"),
     (lambda b: b.allocate(-1), OverflowError, "can't convert negative int to unsigned"),
-    (lambda b: b.free(0, 8), pl.BufferFreeError, "bytes 0..8 of the buffer are already free; they were freed twice or never allocated"),
-    (lambda b: b.free(24, 4), pl.BufferFreeError, "bytes 24..28 of the buffer are not an allocation: they are part of the allocation of 8 bytes at 24"),
-    (lambda b: b.free(28, 4), pl.BufferFreeError, "bytes 28..32 of the buffer are not an allocation: they are part of the allocation of 8 bytes at 24"),
-    (lambda b: b.free(1000, 8), pl.BufferFreeError, "Cannot free outside of buffer: bytes 1000..1008 of a buffer of 64 bytes"),
-    (lambda b: b.free(-1, 8), pl.BufferFreeError, "Cannot free outside of buffer: offset -1"),
+    (lambda b: b.free(0, 8), pl.errors.BufferFreeError, "bytes 0..8 of the buffer are already free; they were freed twice or never allocated"),
+    (lambda b: b.free(24, 4), pl.errors.BufferFreeError, "bytes 24..28 of the buffer are not an allocation: they are part of the allocation of 8 bytes at 24"),
+    (lambda b: b.free(28, 4), pl.errors.BufferFreeError, "bytes 28..32 of the buffer are not an allocation: they are part of the allocation of 8 bytes at 24"),
+    (lambda b: b.free(1000, 8), pl.errors.BufferFreeError, "Cannot free outside of buffer: bytes 1000..1008 of a buffer of 64 bytes"),
+    (lambda b: b.free(-1, 8), pl.errors.BufferFreeError, "Cannot free outside of buffer: offset -1"),
 ]
 
 
@@ -259,7 +259,7 @@ def test_an_object_whose_memory_was_freed_by_hand_cannot_be_used(ctx, use):
     part = made.a
     len(part)
     buffer.free(made._offset, made._size)
-    assert message(lambda: use(made, part), pl.FreedError) in ("the memory of this Item object was freed", "the memory of this ArrNFloat64 object was freed")
+    assert message(lambda: use(made, part), pl.errors.FreedError) in ("the memory of this Item object was freed", "the memory of this ArrNFloat64 object was freed")
     other = item(_buffer=buffer)
     del made, part
     gc.collect()

@@ -47,9 +47,9 @@ def test_numbers_are_taken_as_numpy_converts_them():
     element.length = np.array([[4]])
     assert (element.order, element.length) == (7, 4.0)
     assert xo.Int64[:]([1.7, -1.7]).to_nparray().tolist() == xo.Int64[:](np.array([1.7, -1.7])).to_nparray().tolist() == [1, -1]
-    with pytest.raises(pl.ObjectRangeError):
+    with pytest.raises(pl.errors.ObjectRangeError):
         element.order = 1e20
-    with pytest.raises(pl.ObjectTypeError):
+    with pytest.raises(pl.errors.ObjectTypeError):
         element.length = [1.0, 2.0]
 
 
@@ -75,7 +75,7 @@ def test_objects_stay_in_their_buffer_until_they_are_freed():
 def test_what_was_freed_is_not_read_again():
     element = Element(knl=1, _buffer=xo.ContextCpu().new_buffer(256))
     element._buffer.free(element._offset, element._size)
-    with pytest.raises(pl.FreedError):
+    with pytest.raises(pl.errors.FreedError):
         element.length
 
 
@@ -183,7 +183,7 @@ def test_a_described_kernel_is_found_where_the_text_around_it_cannot_be_read():
 
 def test_a_description_that_the_source_contradicts_is_still_an_error():
     args = [xo.Arg(xo.Float32, pointer=True, name="x"), xo.Arg(xo.Int64, name="n")]
-    with pytest.raises(pl.SourceError):
+    with pytest.raises(pl.errors.SourceError):
         cpu_kernel(UNREADABLE, args)
 
 
@@ -301,7 +301,7 @@ def test_a_library_writes_to_no_array_that_is_read_only(tmp_path):
     args = [xo.Arg(xo.Float64, pointer=True, name="x")]
     message = r"argument `x` of kernel `run` is declared `double \*`, but the array is read-only; declare it const or pass a copy"
     for kernel in (library_kernel(tmp_path, source, args), cpu_kernel(source, args, ret=xo.Arg(xo.Float64))):
-        with pytest.raises(pl.ArgumentValueError, match=message):
+        with pytest.raises(pl.errors.ArgumentValueError, match=message):
             kernel(x=x)
     assert x[0] == 0
     args = [xo.Arg(xo.Float64, pointer=True, name="x", const=True)]
@@ -331,17 +331,17 @@ def test_integers_that_do_not_fit_are_not_passed_to_kernels(tmp_path, prebuilt):
 
     run = kernel(xo.Int32)
     for value in (np.int64(2**32 + 2), np.uint64(2**63), np.array(2**32), np.float64(1e20), np.longdouble(-1e20), np.inf, 2**32 + 2):
-        with pytest.raises(pl.ArgumentRangeError, match="argument `n` of kernel `run` is declared `int32_t`, but .* does not fit into int32"):
+        with pytest.raises(pl.errors.ArgumentRangeError, match="argument `n` of kernel `run` is declared `int32_t`, but .* does not fit into int32"):
             run(n=value)
     for value in (np.nan, np.float32(np.nan)):
-        with pytest.raises(pl.ArgumentValueError, match="but nan does not fit into int32"):
+        with pytest.raises(pl.errors.ArgumentValueError, match="but nan does not fit into int32"):
             run(n=value)
     for value, passed in ((np.int64(-(2**31)), -(2**31)), (2**31 - 0.5, 2**31 - 1), (np.float64(-7.9), -7), (np.array(5), 5), (True, 1)):
         assert run(n=value) == passed
     run = kernel(xo.UInt64)
     assert run(n=np.uint64(2**64 - 1)) == run(n=2**64 - 1) == 2**64 - 1
     for value in (np.int8(-1), 2**64, np.float64(2.0**64)):
-        with pytest.raises(pl.ArgumentRangeError, match="does not fit into uint64"):
+        with pytest.raises(pl.errors.ArgumentRangeError, match="does not fit into uint64"):
             run(n=value)
 
 
@@ -522,11 +522,11 @@ def test_the_source_decides_how_wide_an_integer_is_that_is_passed_by_value():
         out = context.zeros(4, dtype=np.int64)
         kernel(n=4, out=out, b=3)
         assert out.tolist() == [7, 7, 7, 7]
-        with pytest.raises(pl.ArgumentRangeError, match="argument `b` of kernel `run` is declared `uint8_t`, but 300 does not fit into uint8"):
+        with pytest.raises(pl.errors.ArgumentRangeError, match="argument `b` of kernel `run` is declared `uint8_t`, but 300 does not fit into uint8"):
             kernel(n=4, out=out, b=300)
     # Pointers and other numbers are as wide as described, or the description is wrong.
     wrong = [xo.Arg(xo.Int32, name="n"), xo.Arg(xo.Int32, pointer=True, name="out"), xo.Arg(xo.UInt8, name="b")]
-    with pytest.raises(pl.SourceError, match="kernel `run` was described with argument 2 as `int32_t"):
+    with pytest.raises(pl.errors.SourceError, match="kernel `run` was described with argument 2 as `int32_t"):
         cpu_kernel(source, wrong)
 
 

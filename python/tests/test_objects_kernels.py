@@ -186,7 +186,7 @@ def test_a_freed_object_is_refused(ctx, k):
     step = k.scale.bind(c=item, by=2.0)
     item._buffer.free(item._offset, item._size)
     for call in (lambda: k.scale(c=item, by=2.0), step, lambda: k.raw(a=item.a, n=3)):
-        assert words(call, pl.FreedError) == "the memory of this Cells object was freed"
+        assert words(call, pl.errors.FreedError) == "the memory of this Cells object was freed"
 
 
 def test_a_bound_kernel_keeps_its_objects_and_sees_them_where_they_are(ctx, k):
@@ -297,7 +297,7 @@ def test_a_class_may_be_written_in_c_alone(ctx):
 
 
 def test_a_type_that_is_not_among_the_classes_is_refused(ctx):
-    message = words(lambda: ctx.compile(SOURCE), pl.SourceError)
+    message = words(lambda: ctx.compile(SOURCE), pl.errors.SourceError)
     assert message == (
         "<source>:2: parameter `c` of `scale` has type `Cells`, which is neither a scalar type nor a pointer; name it among the classes if it "
         "is a pointer to an opaque struct"
@@ -503,7 +503,7 @@ def test_classes_compile_for_hip_without_a_gpu():
         import parloop as pl
         try:
             pl.compile_for("hip", "gfx90a", "GPUKERN void k(double *x) {{ x[0] = 1; }}")
-        except pl.CompilerMissingError as error:
+        except pl.errors.CompilerMissingError as error:
             print("MISSING", error)
             raise SystemExit
         print(len(pl.compile_for("hip", "gfx90a", {sources!r}, classes=["ArrNFloat64", "Cells"])) > 0)

@@ -147,14 +147,14 @@ def test_a_pickle_is_read_by_another_process(ctx, tmp_path, in_new_process):
 def test_a_pickle_of_another_version_or_class_is_refused(ctx):
     point = Point(x=1, _context=ctx)
     make, arguments = point.__reduce__()
-    with pytest.raises(pl.ObjectValueError) as caught:
+    with pytest.raises(pl.errors.ObjectValueError) as caught:
         make(99, *arguments[1:])
     assert str(caught.value) == "the pickle of Point has format 99; this parloop reads format 2"
-    with pytest.raises(pl.ObjectValueError) as caught:
+    with pytest.raises(pl.errors.ObjectValueError) as caught:
         make(arguments[0], arguments[1], "Point", (("", "Other"),), *arguments[4:])
     assert str(caught.value) == "the pickle holds Point as Other, but class Point has it as Point; the class has changed since"
     make, arguments = point._buffer.__reduce__()
-    with pytest.raises(pl.ObjectValueError) as caught:
+    with pytest.raises(pl.errors.ObjectValueError) as caught:
         make(0, *arguments[1:])
     assert str(caught.value) == "the pickle of buffer has format 0; this parloop reads format 2"
 
@@ -197,7 +197,7 @@ def test_a_class_that_was_changed_since_is_told_by_field(tmp_path, in_new_proces
         import pickle, parloop
         try:
             print(pickle.load(open({str(file)!r}, "rb"))._to_dict())
-        except parloop.ObjectValueError as error:
+        except parloop.errors.ObjectValueError as error:
             print(error)
     """, env=env)
     assert printed.strip() == message

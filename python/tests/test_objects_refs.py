@@ -153,10 +153,10 @@ def test_unions_know_their_members():
 @pytest.mark.parametrize(
     ("value", "error", "words"),
     [
-        (3, pl.ObjectTypeError, "Holder.one: Any was requested, but an object of type int was given"),
-        (("Nobody", {}), pl.ObjectTypeError, "Holder.one has no member `Nobody`; its members are Leaf, Tree, ArrNFloat64"),
-        (("Leaf", {"y": 1}), pl.UnknownFieldError, "Leaf has no field `y`; its fields are x, name"),
-        (xo.Int64[:]([1]), pl.ObjectTypeError, "Holder.one takes objects of Leaf, Tree, ArrNFloat64, but an object of ArrNInt64 was given"),
+        (3, pl.errors.ObjectTypeError, "Holder.one: Any was requested, but an object of type int was given"),
+        (("Nobody", {}), pl.errors.ObjectTypeError, "Holder.one has no member `Nobody`; its members are Leaf, Tree, ArrNFloat64"),
+        (("Leaf", {"y": 1}), pl.errors.UnknownFieldError, "Leaf has no field `y`; its fields are x, name"),
+        (xo.Int64[:]([1]), pl.errors.ObjectTypeError, "Holder.one takes objects of Leaf, Tree, ArrNFloat64, but an object of ArrNInt64 was given"),
     ],
     ids=range(4),
 )

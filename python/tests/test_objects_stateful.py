@@ -95,7 +95,7 @@ class Objects(RuleBasedStateMachine):
         try:
             entry.item.name = text
             entry.value["name"] = text
-        except pl.ObjectValueError:
+        except pl.errors.ObjectValueError:
             pass  # too long for its room, and nothing has changed
 
     @precondition(lambda self: self.entries)

@@ -71,7 +71,7 @@ def test_numpy_arrays_of_any_type_and_strides_are_converted_or_refused(array, or
         if fits:
             assert np.array_equal(cls(view, _context=open_context(name)).to_nparray(), view.astype(target._dtype))
         else:
-            with pytest.raises(pl.ObjectRangeError):
+            with pytest.raises(pl.errors.ObjectRangeError):
                 cls(view, _context=open_context(name))
 
 

@@ -102,7 +102,7 @@ def test_a_missing_package_names_the_extra(monkeypatch, tmp_path):
     mat = op2.Mat(op2.Sparsity(mesh.vertices**1, corners))
     with pytest.raises(ImportError, match=re.escape("to_scipy needs SciPy, which is not installed; pip install parloop[sparse]")):
         mat.to_scipy()
-    with pytest.raises(pl.MeshFileError, match=re.escape(".h5 files need h5py (pip install parloop[mesh]); .npz files need no package")):
+    with pytest.raises(pl.errors.MeshFileError, match=re.escape(".h5 files need h5py (pip install parloop[mesh]); .npz files need no package")):
         op2.save(tmp_path / "a.h5", u=op2.Dat(mesh.vertices))
     with pl.profile() as profile:
         pass

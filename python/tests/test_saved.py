@@ -18,7 +18,7 @@ GPUKERN void count(int32_t *hits) { atomicAdd(&hits[0], 1); }
 """
 
 
-def words(call, error=pl.ProgramFileError):
+def words(call, error=pl.errors.ProgramFileError):
     with pytest.raises(error) as caught:
         call()
     assert isinstance(caught.value, ValueError)
@@ -46,7 +46,7 @@ def test_a_loaded_program_is_described_anew(ctx, tmp_path):
     ctx.load(path, kernels=described).grow(cells=x.memory, by=3.0, n=2)
     ctx.load(path).describe(described).grow(cells=x.memory, by=3.0, n=2)
     assert x.numpy().tolist() == [9, 9]
-    message = words(lambda: ctx.load(path, kernels={"scale": pl.Kernel(args=[])}), pl.SourceError)
+    message = words(lambda: ctx.load(path, kernels={"scale": pl.Kernel(args=[])}), pl.errors.SourceError)
     assert message == "kernel `scale` was described with 0 arguments, but its source says `void scale(Cells c, double by, int64_t n)` (line 3)"
 
 

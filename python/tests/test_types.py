@@ -4,6 +4,7 @@ import ast
 import doctest
 import importlib.util
 import inspect
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -11,9 +12,10 @@ from pathlib import Path
 import pytest
 
 import parloop as pl
+import parloop.arrays as xp
 import parloop.mesh as op2
 import parloop.objects as xo
-from parloop import _parloop
+from parloop import _parloop, captured, errors
 
 PACKAGE = Path(pl.__file__).parent
 STUB = ast.parse((PACKAGE / "_parloop.pyi").read_text())
@@ -43,7 +45,7 @@ def test_every_public_name_is_in_the_stub_and_nothing_else():
 
 def own_names(cls):
     """The names that the class, or a base class of ours, defines."""
-    ours = [base for base in cls.__mro__ if base.__module__ in ("parloop", "parloop.objects", "parloop.mesh", "parloop._parloop")]
+    ours = [base for base in cls.__mro__ if base.__module__ in ("parloop", "parloop.errors", "parloop.objects", "parloop.mesh", "parloop._parloop")]
     return {name for base in ours for name in vars(base)}
 
 
@@ -66,7 +68,8 @@ def test_every_member_of_every_class_is_in_the_stub_and_nothing_else(name):
 def test_every_exception_has_the_bases_that_the_stub_says(name):
     cls = getattr(_parloop, name)
     assert [base.id for base in defined(STUB.body)[name].bases] == [base.__name__ for base in cls.__bases__]
-    assert cls.__doc__ and cls.__module__ == "parloop" and issubclass(cls, pl.ParloopError)
+    assert cls.__doc__ and issubclass(cls, pl.ParloopError)
+    assert getattr(errors, name) is cls and cls.__module__ == ("parloop" if name in vars(pl) else "parloop.errors")
 
 
 def test_parameters_have_the_names_and_defaults_that_the_stub_says():
@@ -94,9 +97,35 @@ def test_parameters_have_the_names_and_defaults_that_the_stub_says():
 
 
 def test_the_package_exports_the_public_names_only():
-    internal = {"run_command", "add_package_folders", "unknown_variables"}
-    assert set(pl.__all__) == public(dir(_parloop)) - internal | {"Arg", "Kernel", "Pointer", "Profile", "ProfileRow", "Progress", "Source", "profile", "progress", "__version__"}
-    assert all(hasattr(pl, name) for name in pl.__all__)
+    elsewhere = {"run_command", "add_package_folders", "unknown_variables"} | set(errors.__all__) - set(IN_PACKAGE)
+    assert set(pl.__all__) == public(dir(_parloop)) - elsewhere | {"Arg", "Kernel", "Pointer", "Profile", "ProfileRow", "Progress", "Source", "errors", "profile", "progress", "__version__"}
+    assert len(pl.__all__) == len(set(pl.__all__)) and all(name in vars(pl) for name in pl.__all__)
+
+
+#: The exceptions that the package has besides `parloop.errors`.
+IN_PACKAGE = ["ArgumentError", "CheckError", "CompileError", "DeviceError", "KernelNotFoundError", "LoopError", "MeshError", "ObjectError", "OutOfMemoryError", "ParloopError", "RecordingError"]
+
+
+def test_all_exceptions_are_in_one_module():
+    of_python = {"NoDeviceVersionError", "CaptureError"}
+    assert set(errors.__all__) == {name for name, value in vars(_parloop).items() if inspect.isclass(value) and issubclass(value, BaseException)} | of_python
+    assert len(errors.__all__) == len(set(errors.__all__)) == len([name for family in errors.FAMILIES.values() for name in family])
+    assert xp.NoDeviceVersionError is errors.NoDeviceVersionError and captured.CaptureError is errors.CaptureError and op2.MeshError is errors.MeshError
+    for name in errors.__all__:
+        again = pickle.loads(pickle.dumps(getattr(errors, name)("words")))
+        assert type(again) is getattr(errors, name) and str(again) == "words"
+
+
+def test_an_exception_that_moved_is_found_at_its_old_name_with_a_warning():
+    for name in errors.__all__:
+        if name not in IN_PACKAGE:
+            with pytest.warns(DeprecationWarning, match=f"^parloop.{name} is deprecated; use parloop.errors.{name}$") as caught:
+                assert getattr(pl, name) is getattr(errors, name)
+            assert caught[0].filename == __file__
+    for name in IN_PACKAGE:
+        assert getattr(pl, name) is getattr(errors, name)
+    with pytest.raises(AttributeError, match="^module 'parloop' has no attribute 'nothing'$"):
+        pl.nothing  # noqa: B018
 
 
 USAGE = '''
@@ -121,7 +150,7 @@ def axpy(name: str | None = None) -> float:
         device: pl.Device = inner.device
     try:
         pl.Context("gpu")
-    except pl.DeviceNotFoundError as error:
+    except pl.errors.DeviceNotFoundError as error:
         print(error, device.kind, shape, pl.current_context(), pl.devices()[0].name)
     return second.since(first) + float(np.sum(y.to("cpu").numpy()))
 '''
@@ -130,6 +159,7 @@ def axpy(name: str | None = None) -> float:
 OBJECTS = '''
 import numpy as np
 import parloop as pl
+import parloop.arrays as xp
 import parloop.mesh as op2
 import parloop.objects as xo
 

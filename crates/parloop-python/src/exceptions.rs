@@ -83,6 +83,21 @@ exceptions! {
     CheckError: ParloopError, "IndexError", "In checked mode: a kernel used an index that is out of bounds, or a null reference.";
 }
 
+/// Those that `parloop` itself has: base classes, and what programs catch most often. The others are in `parloop.errors` alone.
+const IN_PACKAGE: &[Exception] = &[
+    Exception::ArgumentError,
+    Exception::CheckError,
+    Exception::CompileError,
+    Exception::DeviceError,
+    Exception::KernelNotFoundError,
+    Exception::LoopError,
+    Exception::MeshError,
+    Exception::ObjectError,
+    Exception::OutOfMemoryError,
+    Exception::ParloopError,
+    Exception::RecordingError,
+];
+
 static CLASSES: PyOnceLock<Vec<Py<PyType>>> = PyOnceLock::new();
 
 impl Exception {
@@ -120,7 +135,7 @@ fn make_all(py: Python<'_>) -> PyResult<Vec<Py<PyType>>> {
             body.set_item("__init__", builtins.getattr(builtin)?.getattr("__init__")?)?;
         }
         body.set_item("__doc__", doc)?;
-        body.set_item("__module__", "parloop")?;
+        body.set_item("__module__", if IN_PACKAGE.contains(exception) { "parloop" } else { "parloop.errors" })?;
         classes.push(make.call1((name, bases, body))?.cast_into::<PyType>()?.unbind());
     }
     Ok(classes)

@@ -10,17 +10,14 @@ import numpy as np
 
 from .._arithmetic import check_device
 from .._operations import C_TYPES
-from .._parloop import Array, Context, Device, ParloopError
+from .._parloop import Array, Context, Device
+from ..errors import NoDeviceVersionError as NoDeviceVersionError
 
 #: What the keyword `device` takes: a device, a context, or the name of a device.
 DeviceLike: TypeAlias = "Device | Context | str | None"
 
 #: What a function takes for an array: a Parloop array, a NumPy array or a number.
 Operand: TypeAlias = "Array | np.ndarray[Any, Any] | np.generic[Any] | bool | int | float | complex"
-
-class NoDeviceVersionError(ParloopError, NotImplementedError):
-    """The function exists for arrays of a CPU only."""
-
 
 _contexts: dict[str, Context] = {}
 _default: list[str | Device | Context] = [os.environ.get("PARLOOP_ARRAYS_DEVICE") or "cpu"]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._parloop import ParloopError
+from ..errors import CaptureError as CaptureError
 
 FORMAT = "parloop capture"
 VERSION = 1
@@ -26,10 +26,6 @@ _MOST_TEXT = 256 << 20
 #: What the header of an array may take besides its numbers.
 _MOST_HEADER = 1 << 16
 _TYPES = frozenset(np.dtype(name).str for name in ("f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"))
-
-
-class CaptureError(ParloopError, ValueError):
-    """A file is not a capture, or not one that can be read here."""
 
 
 def array_name(number: int) -> str:

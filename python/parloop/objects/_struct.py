@@ -148,7 +148,7 @@ class Struct(_Object, metaclass=MetaStruct):
     >>> p.chrage = 2
     Traceback (most recent call last):
         ...
-    parloop.UnknownFieldError: Particle has no field `chrage`; did you mean `charge`? (for an attribute of that name, write `chrage = None` in the class body)
+    parloop.errors.UnknownFieldError: Particle has no field `chrage`; did you mean `charge`? (for an attribute of that name, write `chrage = None` in the class body)
     """
 
     _type: ClassVar[_ObjectType]

@@ -25,7 +25,7 @@ use crate::number::describe;
 ///        [1, 2]], dtype=int32)
 /// >>> op2.Map(edges, nodes, 2, [0, 1, 1, 3], "ends")
 /// Traceback (most recent call last):
-/// parloop.MapValueError: map `ends`: entry [1, 1] is 3, but set `nodes` has 3 elements
+/// parloop.errors.MapValueError: map `ends`: entry [1, 1] is 3, but set `nodes` has 3 elements
 #[pyclass(frozen, subclass, weakref, module = "parloop.mesh")]
 pub struct Map {
     /// As it was made.

@@ -160,7 +160,7 @@ impl Sparsity {
     /// 4
     /// >>> op2.Sparsity.from_rows(nodes ** 1, [0, 2, 3, 4], [1, 0, 1, 2])
     /// Traceback (most recent call last):
-    /// parloop.MapValueError: the columns of row 0 must ascend, but 0 follows 1; sort them and remove duplicates
+    /// parloop.errors.MapValueError: the columns of row 0 must ascend, but 0 follows 1; sort them and remove duplicates
     #[staticmethod]
     #[pyo3(signature = (dsets, rowptr, colidx, name=None))]
     fn from_rows<'py>(

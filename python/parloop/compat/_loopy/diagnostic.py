@@ -1,6 +1,6 @@
 """Errors and warnings by loopy's names."""
 
-from ... import (
+from ...errors import (
     LoopDefinitionError,
     LoopError,
     LoopIndexError,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from ... import LoopTypeError
+from ...errors import LoopTypeError
 from ... import loops
 from ...loops import Kernel, Program
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ... import DataValueError, IndexValueError, MapValueError, mesh
+from ... import mesh
+from ...errors import DataValueError, IndexValueError, MapValueError
 from ...mesh._petsc import vector
 from .arguments import Arg
 from .datatypes import as_cstr

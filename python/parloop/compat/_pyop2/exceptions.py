@@ -1,6 +1,6 @@
 """PyOP2's errors: those of `parloop.mesh`, and some that only PyOP2 has."""
 
-from ... import (
+from ...errors import (
     ArityTypeError as ArityTypeError,
     CompileError as CompilationError,
     DataSetTypeError as DataSetTypeError,

@@ -7,7 +7,8 @@ import hashlib
 import warnings
 from typing import Any
 
-from ... import KernelTypeError, mesh
+from ... import mesh
+from ...errors import KernelTypeError
 from ...loops._program import Program
 from .arguments import native_arguments
 from .caching import memory_cache

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ... import DataValueError, mesh
+from ... import mesh
+from ...errors import DataValueError
 from .datatypes import IntType
 
 if TYPE_CHECKING:

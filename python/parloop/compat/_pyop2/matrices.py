@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from ... import MapTypeError, MapValueError, ModeValueError, mesh
+from ... import mesh
+from ...errors import MapTypeError, MapValueError, ModeValueError
 from ...mesh._mixed_mat import through_sets
 from .arguments import Arg
 from .configuration import configuration

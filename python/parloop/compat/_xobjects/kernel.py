@@ -80,7 +80,7 @@ def number_conversion(arg: Any, kernel: str) -> Callable[[Any], Any]:
         single = value.item() if isinstance(value, (np.generic, np.ndarray)) and value.size == 1 else value
         # What is behind the point is cut off. Nothing is between NaN and another number.
         if isinstance(single, (int, float, np.floating)) and not below < single < above:
-            error = pl.ArgumentRangeError if single == single else pl.ArgumentValueError
+            error = pl.errors.ArgumentRangeError if single == single else pl.errors.ArgumentValueError
             raise error(f"argument `{arg.name}` of kernel `{kernel}` is declared `{c_type(arg)}`, but {single} does not fit into {dtype}")
         return dtype.type(value)
 

@@ -148,7 +148,7 @@ def _array(value: Any, arg: Any, kernel: str) -> tuple[Any, Any]:
         raise ValueError(f"argument `{arg.name}` of {kernel} must be contiguous; pass a copy of it")
     if not (array.flags.writeable or arg.const):
         declared = f"argument `{arg.name}` of kernel `{kernel}` is declared `{arg.atype._c_type} *`"
-        raise pl.ArgumentValueError(f"{declared}, but the array is read-only; declare it const or pass a copy")
+        raise pl.errors.ArgumentValueError(f"{declared}, but the array is read-only; declare it const or pass a copy")
     return _address(array), array
 
 
