@@ -60,14 +60,7 @@ def track(ctx):
     ring = Ring(elements=[quadrupole, sextupole, quadrupole], _buffer=quadrupole._buffer)
     ring.elements[0].knl[1] = 0.25  # also that of the third element: both are the same magnet
     particles = Particles(x=np.linspace(-0.1, 0.1, 1000), px=np.zeros(1000), _context=ctx)
-    ctx.add_kernels(
-        sources=[SOURCE],
-        kernels={
-            "track": xo.Kernel(
-                args=[xo.Arg(Ring, name="ring", const=True), xo.Arg(Particles, name="p"), xo.Arg(xo.Int64, name="turns")]
-            )
-        },
-    )
+    ctx.add_kernels(sources=[SOURCE], extra_classes=[Ring, Particles])
     ctx.kernels.track(ring=ring, p=particles, turns=100)
     assert ring.elements[2].strength == 0.25
     return particles.x.to_nparray(), f"{len(ring.elements)} references, buffer of {ring._buffer.capacity} bytes"

@@ -16,7 +16,7 @@
 ...                 Multipole_set_knl(el, i, by * Multipole_get_knl(el, i));
 ...             END_VECTORIZE
 ...         }'''],
-...     kernels={"scale": xo.Kernel(args=[xo.Arg(Multipole, name="el"), xo.Arg(xo.Float64, name="by")])})
+...     extra_classes=[Multipole])
 >>> ctx.kernels.scale(el=m, by=10.0)
 >>> m.knl.to_nparray()
 array([1., 2., 3.])
