@@ -61,11 +61,12 @@ def scalar_or_array(x: Array) -> Any:
     return x if x.ndim else x.numpy()[()]
 
 
-def check_device(operation: str, x: Array, other: Array) -> None:
-    """Arrays of two devices have no result."""
+def check_device(operation: str, x: Array, other: Array, names: tuple[str, str] = ("operand 1", "operand 2")) -> None:
+    """Arrays of two devices have no result. The names are those of the two in messages."""
     if x.device != other.device and not (on_cpu(x) and on_cpu(other)):
+        there = x.device.name
         raise OtherDeviceError(
-            f"{operation}: this belongs to device `{other.device.name}`, but the work is on `{x.device.name}`; copy it there first"
+            f"{operation}: {names[1]} is on device `{other.device.name}`, but {names[0]} is on `{there}`; copy one of them first, with .to('{there}') for instance"
         )
 
 

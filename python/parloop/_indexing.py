@@ -78,7 +78,7 @@ def _selected(x: Array, index: Any) -> _selection.Selected:
 def assign(x: Array, value: Any) -> None:
     """`x[...] = value`: broadcast, and converted to a type of the same kind or a higher one; integers that fit become any integers."""
     if isinstance(value, Array):
-        check_device("assign", x, value)
+        check_device("assign", x, value, ("the array", "the value"))
         _check_cast(value.dtype, x.dtype)
         if not on_cpu(x):
             _assign_array(x, value)

@@ -193,7 +193,7 @@ def _items(x: Array, index: tuple[Any, ...]) -> list[Any]:
             items.append(item)
             continue
         if isinstance(item, Array):
-            check_device("index", x, item)
+            check_device("index", x, item, ("the array", "the index"))
         else:
             host = np.asarray(item, dtype=np.int64 if isinstance(item, list) and not item else None)
             item = x.context.array(host.astype(np.int64) if host.dtype.kind in "iu" else host, copy=None)

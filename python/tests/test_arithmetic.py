@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import parloop as pl
+import parloop.arrays as xp
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::DeprecationWarning")
 
@@ -273,7 +274,7 @@ def test_operators_in_place_work_on_parts(ctx):
 def test_a_read_only_array_is_not_changed_in_place(cpu):
     values = np.arange(3.0)
     values.flags.writeable = False
-    x = cpu.array(values)
+    x = cpu.array(values, copy=False)
     with pytest.raises(ValueError, match="^the array is read-only$"):
         x += 1
     assert (x + 1).tolist() == [1, 2, 3]
@@ -323,8 +324,12 @@ def test_arrays_of_two_devices_have_no_sum(gpu):
     for first, second in ((x, y), (y, x)):
         with pytest.raises(pl.errors.OtherDeviceError) as caught:
             first + second
-        expected = f"add: this belongs to device `{second.device.name}`, but the work is on `{first.device.name}`; copy it there first"
-        assert str(caught.value) == expected
+        there = first.device.name
+        how = f"copy one of them first, with .to('{there}') for instance"
+        assert str(caught.value) == f"add: operand 2 is on device `{second.device.name}`, but operand 1 is on `{there}`; {how}"
+        for other in (lambda first=first, second=second: xp.where([True, False], first, second), lambda first=first, second=second: xp.stack([np.ones(2), first, second])):
+            with pytest.raises(pl.errors.OtherDeviceError, match=f": operand 3 is on device `{second.device.name}`, but operand 2 is on `{there}`; "):
+                other()
     with pytest.raises(pl.errors.OtherDeviceError):
         x[:] = y
     assert name in (x.device.name,) and x.tolist() == [1, 2]

@@ -229,7 +229,11 @@ def test_an_array_of_another_device_is_not_assigned(gpu):
     x = gpu.zeros(2)
     with pytest.raises(pl.errors.OtherDeviceError) as caught:
         x[:] = open_context("cpu:1").zeros(2)
-    assert str(caught.value) == f"assign: this belongs to device `cpu:1`, but the work is on `{gpu.device.name}`; copy it there first"
+    name = gpu.device.name
+    how = f"copy one of them first, with .to('{name}') for instance"
+    assert str(caught.value) == f"assign: the value is on device `cpu:1`, but the array is on `{name}`; {how}"
+    with pytest.raises(pl.errors.OtherDeviceError, match=f"^index: the index is on device `cpu:1`, but the array is on `{name}`; "):
+        x[open_context("cpu:1").array([1])]
 
 
 def test_fill_sets_every_element(ctx):

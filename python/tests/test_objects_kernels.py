@@ -217,7 +217,7 @@ def test_a_bound_kernel_keeps_its_objects_and_sees_them_where_they_are(ctx, k):
 def test_objects_of_another_device_cannot_be_bound(ctx, k):
     other = open_context(DEVICES[-1] if ctx.device.kind == "cpu" else "cpu:1")
     message = words(lambda: k.scale.bind(c=cells(_context=other), by=2.0), ValueError)
-    assert message == "objects of another device cannot be bound, because each call would copy them"
+    assert message == "argument `c` of kernel `scale` is an object of another device, which cannot be bound, because each call would copy it; copy it there first"
 
 
 def test_kernels_are_found_by_name(ctx, k):

@@ -53,6 +53,11 @@ struct Staged {
 }
 
 impl Staging {
+    /// The first argument that had to be staged, by its index.
+    pub fn first(&self) -> Option<usize> {
+        self.staged.iter().map(|staged| staged.index).min()
+    }
+
     /// Whether nothing had to be staged.
     pub fn is_empty(&self) -> bool {
         self.staged.is_empty()

@@ -132,11 +132,20 @@ impl Kernel {
             held._exports.push(py.detach(|| view.buffer().export())?);
             watched.views.push(view.clone());
         }
-        if call.objects.has_copies() {
-            return Err(PyValueError::new_err("objects of another device cannot be bound, because each call would copy them").into());
+        let params = &this.inner.signature().params;
+        let argument = |index: usize| format!("argument `{}` of kernel `{}`", params[index].name, this.inner.signature().name);
+        if let Some(index) = call.objects.first_copied() {
+            let what = argument(index);
+            let reason = format!(
+                "{what} is an object of another device, which cannot be bound, because each call would copy it; copy it there first"
+            );
+            return Err(PyValueError::new_err(reason).into());
         }
-        if !call.staging.is_empty() {
-            let reason = "host arrays cannot be bound on a GPU, because each call would copy them; copy them once with ctx.array(…)";
+        if let Some(index) = call.staging.first() {
+            let what = argument(index);
+            let reason = format!(
+                "{what} is a host array, which cannot be bound on a GPU, because each call would copy it; copy it once with ctx.array(…)"
+            );
             return Err(PyValueError::new_err(reason).into());
         }
         // The exports keep the addresses from here on.

@@ -77,14 +77,10 @@ def arrays_of(function: str, values: Iterable[Operand]) -> list[Array]:
 
 def common_context(function: str, values: Iterable[Any]) -> Context:
     """The context of the first array; all must be on one device."""
-    first: Array | None = None
-    for value in values:
-        if isinstance(value, Array):
-            if first is not None:
-                check_device(function, first, value)
-            else:
-                first = value
-    return first.context if first is not None else context_of(None)
+    arrays = [(f"operand {number}", value) for number, value in enumerate(values, 1) if isinstance(value, Array)]
+    for name, array in arrays[1:]:
+        check_device(function, arrays[0][1], array, (arrays[0][0], name))
+    return arrays[0][1].context if arrays else context_of(None)
 
 
 def from_host(context: Context, values: Any) -> Array:

@@ -25,6 +25,8 @@ pub struct Objects {
 }
 
 struct Copied {
+    /// The first argument that needs it.
+    index: usize,
     original: View,
     copy: View,
     written: bool,
@@ -79,6 +81,11 @@ impl Objects {
         self.parts.push((index, buffer.clone(), memory.clone(), offset));
     }
 
+    /// The first argument that is an object of another device, or has one inside, by its index.
+    pub fn first_copied(&self) -> Option<usize> {
+        self.copies.iter().map(|copied| copied.index).min()
+    }
+
     /// Whether objects had to be copied.
     pub fn has_copies(&self) -> bool {
         !self.copies.is_empty()
@@ -104,7 +111,7 @@ impl Kernel {
         let view = if device.same(own) || (self.inner.is_cpu() && device.kind() == DeviceKind::Cpu) {
             &body.view
         } else {
-            self.copied(py, body, !constant, objects)?
+            self.copied(py, index, body, !constant, objects)?
         };
         let buffer = view.buffer();
         let placed = (index, buffer.clone(), view.offset() + at);
@@ -160,14 +167,14 @@ impl Kernel {
     }
 
     /// A copy of the object on the kernel's device; the same object given twice is copied once.
-    fn copied<'a>(&self, py: Python<'_>, body: &Body, written: bool, objects: &'a mut Objects) -> Result<&'a View> {
+    fn copied<'a>(&self, py: Python<'_>, argument: usize, body: &Body, written: bool, objects: &'a mut Objects) -> Result<&'a View> {
         let known = objects.copies.iter().position(|copied| copied.original.same(&body.view) && copied.original.ty() == body.view.ty());
         let index = match known {
             Some(index) => index,
             None => {
                 let context = ker::Context::on(self.inner.stream().clone());
                 let copy = py.detach(|| body.view.ty().make(Value::Object(body.view.clone()), Home::Own(&context)))?;
-                objects.copies.push(Copied { original: body.view.clone(), copy, written: false });
+                objects.copies.push(Copied { index: argument, original: body.view.clone(), copy, written: false });
                 objects.copies.len() - 1
             }
         };
