@@ -4,15 +4,18 @@ use parloop_kernel::{self as ker, Scalar};
 use parloop_mesh::{self as mesh, Operand, Operation, Rounding, Sides};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
 use super::dat::Dat;
 use super::global::Global;
 use super::set::Set;
 use super::values::{Purpose, host_view, to_host, warn_of_copy};
+use crate::array::Array;
 use crate::context::current_context;
 use crate::error::Result;
 use crate::exceptions::Exception;
 use crate::loops::number;
+use crate::ndarray::NdArray;
 use crate::number::describe;
 use crate::recording::check_storage;
 use crate::released::released;
@@ -59,6 +62,20 @@ fn factor<'a, 'py>(alpha: &'a Bound<'py, PyAny>) -> Result<Other<'a, 'py>> {
     Ok(Other::of(alpha)?.ok_or_else(wrong)?)
 }
 
+/// Whether an operand is an array, of NumPy's or of ours, or a list.
+fn is_array(object: &Bound<'_, PyAny>) -> Result<bool> {
+    Ok(object.is_instance_of::<Array>() || object.is_instance_of::<PyList>() || NdArray::of(object)?.is_some())
+}
+
+/// What to write in place of an operator with an array.
+fn of_array(dat: &Dat, other: &Bound<'_, PyAny>) -> PyErr {
+    let (name, kind) = (dat.mesh().name(), describe(other));
+    PyTypeError::new_err(format!(
+        "Dat `{name}` can be combined with a number, a Global or a Dat, not with {kind}; \
+         use its numbers (dat.data_ro, or dat.data to change them), or make a Dat of the array (op2.Dat(dat.dataset, array))"
+    ))
+}
+
 fn rounding(truncate: bool) -> Rounding {
     if truncate { Rounding::Truncate } else { Rounding::Refuse }
 }
@@ -99,7 +116,10 @@ impl Dat {
         rounding: Rounding,
     ) -> Result<Bound<'py, PyAny>> {
         let (py, this) = (slf.py(), slf.get());
-        let Some(other) = Other::of(other)? else { return Ok(py.NotImplemented().into_bound(py)) };
+        let Some(other) = Other::of(other)? else {
+            // Python would say that the types are not supported, and NumPy that a Dat has no ufuncs; neither says what to do.
+            return if is_array(other)? { Err(of_array(this, other).into()) } else { Ok(py.NotImplemented().into_bound(py)) };
+        };
         let sides = Sides { other: other.operand(), is_turned, rounding };
         let result = Dat::alike(slf)?;
         this.check_shared(py)?;
@@ -111,9 +131,15 @@ impl Dat {
 
     fn update(slf: &Bound<'_, Self>, operation: Operation, other: &Bound<'_, PyAny>, rounding: Rounding) -> Result<()> {
         let this = slf.get();
-        let wrong =
-            || PyTypeError::new_err(format!("a Dat can be combined with a number, a Global or a Dat, not with {}", describe(other)));
-        let found = Other::of(other)?.ok_or_else(wrong)?;
+        let Some(found) = Other::of(other)? else {
+            return Err(match is_array(other)? {
+                true => of_array(this, other),
+                false => {
+                    PyTypeError::new_err(format!("a Dat can be combined with a number, a Global or a Dat, not with {}", describe(other)))
+                }
+            }
+            .into());
+        };
         let operand = found.operand();
         this.check_shared(slf.py())?;
         found.check_shared(slf.py())?;
