@@ -7,7 +7,13 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = ["array", "code", "device", "preformatted", "source", "table", "text"]
+import numpy as np
+
+from . import _shown
+
+__all__ = [
+    "array", "buffer", "code", "context", "dat", "device", "global_numbers", "kernel", "mesh_map", "mesh_set", "numbers", "par_loop", "preformatted", "source", "table", "text",
+]  # fmt: skip
 
 
 def text(value: object) -> str:
@@ -87,20 +93,75 @@ def device(found: Any) -> str:
     return table((), rows, caption=f"device {found.name}")
 
 
-def array(found: Any) -> str:
-    """An array: what it is, and its numbers where they are few, or those at its ends."""
-    import numpy as np
-
-    about = f"Array, {found.dtype}, shape {tuple(found.shape)}, on {found.device.name}"
-    if found.ndim not in (1, 2) or found.size == 0 or found.size > 1_000_000:
-        return f"<div>{text(about)}{preformatted(found.numpy()) if 0 < found.size <= 1_000_000 else ''}</div>"
-    values = np.atleast_2d(found.numpy())
+def numbers(values: np.ndarray[Any, Any], is_whole: bool, caption: str) -> str:
+    """A table of numbers, of long axes those at both ends; as text where there are more than two axes. See `parloop._shown` for those that are not all."""
+    if values.ndim not in (1, 2) or values.size == 0:
+        return f"<div>{text(caption)}{preformatted(_shown.text(values, is_whole)) if values.size else ''}</div>"
+    rows = np.atleast_2d(values)
+    longest, edge = (10, 4) if is_whole else (2 * _shown.EDGE, _shown.EDGE)
 
     def ends(length: int) -> list[int | None]:
-        return list(range(length)) if length <= 10 else [*range(4), None, *range(length - 4, length)]
+        return list(range(length)) if length <= longest else [*range(edge), None, *range(length - edge, length)]
 
     def shown(row: int | None, column: int | None) -> str:
-        return "…" if row is None or column is None else f"{values[row, column]:.6g}" if values.dtype.kind in "fc" else str(values[row, column])
+        return "…" if row is None or column is None else f"{rows[row, column]:.6g}" if rows.dtype.kind in "fc" else str(rows[row, column])
 
-    rows = [[shown(row, column) for column in ends(values.shape[1])] for row in ends(values.shape[0])]
-    return table((), rows, caption=about)
+    body = [[shown(row, column) for column in ends(rows.shape[1])] for row in ends(rows.shape[0])]
+    return table((), body, caption=caption)
+
+
+def array(found: Any, is_recorded: bool) -> str:
+    """An array: what it is, and its numbers, or those at its ends; not while work on its context is recorded."""
+    about = f"Array, {found.dtype}, shape {tuple(found.shape)}, on {found.device.name}"
+    return f"<div>{text(about)}</div>" if is_recorded else numbers(*_shown.of_array(found), about)
+
+
+def context(found: Any) -> str:
+    """A context: its device and the stream it works on."""
+    return f"<div><code>{text(found)}</code>{device(found.device)}</div>"
+
+
+def buffer(found: Any) -> str:
+    """A buffer: where it is, and how full."""
+    free, capacity = found.get_free(), found.capacity
+    rows = [("device", found.context.device.name), ("capacity", f"{capacity} bytes"), ("used", f"{capacity - free} bytes"), ("free", f"{free} bytes")]
+    return table((), rows, caption="Buffer")
+
+
+def kernel(found: Any) -> str:
+    """A compiled kernel: its declaration."""
+    return f"<div><code>{text(found)}</code>{code(found.signature)}</div>"
+
+
+def mesh_set(found: Any) -> str:
+    """A set of a mesh: the elements of this process."""
+    rows: list[tuple[str, object]] = [("elements", found.size), ("core", found.core_size), ("with ghosts", found.total_size)]
+    rows += [(name, getattr(found, attribute).name) for name, attribute in (("subset of", "superset"), ("extruded from", "parent")) if hasattr(found, attribute)]
+    return table((), rows, caption=f"{type(found).__name__} {found.name}")
+
+
+def mesh_map(found: Any, values: np.ndarray[Any, Any] | None) -> str:
+    """A map between two sets, and where it leads from its first and last elements if it has a table."""
+    caption = f"{type(found).__name__} {found.name}: {found.iterset.name} → {found.toset.name}, arity {found.arity}"
+    return f"<div>{text(caption)}</div>" if values is None else numbers(values.reshape(-1, found.arity), True, caption)
+
+
+def dat(found: Any, values: np.ndarray[Any, Any] | None, is_whole: bool | None) -> str:
+    """Data on a set, with some of its numbers where they can be read."""
+    caption = f"Dat {found.name} on {found.dataset.set.name}, {found.dtype}, shape {tuple(found.shape)}"
+    if values is None:
+        return f"<div>{text(caption)}</div>"
+    # One number for each element stands below that of the element before.
+    return numbers(values.reshape(-1, 1) if values.ndim == 1 else values, bool(is_whole), caption)
+
+
+def global_numbers(found: Any, values: np.ndarray[Any, Any] | None, is_whole: bool | None) -> str:
+    """Numbers that all elements share."""
+    caption = f"{type(found).__name__} {found.name}, {found.dtype}, shape {tuple(found.shape)}"
+    return f"<div>{text(caption)}</div>" if values is None else numbers(values, bool(is_whole), caption)
+
+
+def par_loop(found: Any) -> str:
+    """A loop over a set: its kernel and its arguments."""
+    rows = [(number, repr(arg)) for number, arg in enumerate(found.args)]
+    return table(("", "argument"), rows, caption=f"ParLoop of kernel {found.kernel.name} over {found.iterset.name}")

@@ -413,10 +413,23 @@ def test_interfaces_are_there_only_where_they_are_true(ctx, is_cpu):
         assert interface["data"] == (x.memory.handle + 24, False)
 
 
-def test_reprs_show_small_arrays_and_describe_large_ones(ctx):
-    name = ctx.device.name
-    assert repr(ctx.array(np.arange(3, dtype=np.int32))) == f"<Array int32 [3] on {name}: [0 1 2]>"
-    assert repr(ctx.zeros((100, 100))) == f"<Array float64 [100, 100] on {name}>"
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (), (0,), (1001,), (50_000,), (200, 300), (2, 3000), (2000, 2), (30, 20, 10), (2, 20, 3, 40)])
+def test_reprs_show_elements_as_numpy_does(ctx, shape):
+    values = np.arange(np.prod(shape), dtype=np.int32).reshape(shape)
+    for host in (values, values.T, values[..., ::-1] if shape else values):
+        x = ctx.array(values, copy=None)
+        x = x.transpose() if host.base is values.base and host.shape != values.shape else x
+        if host.shape == values.shape and shape and host.strides != values.strides:
+            x = x[..., ::-1]
+        text = np.array2string(np.asarray(x.numpy()), edgeitems=3, threshold=1000)
+        assert repr(x) == f"<Array int32 {list(x.shape)} on {ctx.device.name}: {text}>"
+
+
+def test_a_repr_while_work_is_recorded_shows_no_elements_and_records_nothing(ctx):
+    x = ctx.zeros(5)
+    with ctx.recording() as steps:
+        assert repr(x) == f"<Array float64 [5] on {ctx.device.name}>" and "shape (5,)" in x._repr_html_()
+    assert len(steps) == 0
 
 
 def test_a_numpy_array_is_not_resized_while_its_memory_is_shared(cpu):

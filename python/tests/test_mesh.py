@@ -153,7 +153,8 @@ class TestData:
         assert dat.dat_version == 1 and not dat.halo_valid
         dat.halo_valid = True
         assert dat.halo_valid and op2.Dat(nodes).shape == (3,) and op2.Dat(nodes**1).data_ro.tolist() == [0, 0]
-        assert dat.dataset == nodes ** (2, 2) and repr(dat) == "Dat(DataSet(Set((1, 2, 3), 'nodes'), (2, 2)), dtype=float32, name='u')"
+        assert dat.dataset == nodes ** (2, 2) and repr(dat).startswith("Dat(DataSet(Set((1, 2, 3), 'nodes'), (2, 2)), [[[")
+        assert repr(dat).endswith(", dtype=float32, name='u')")
 
     def test_a_copy_has_its_own_numbers(self):
         dat = op2.Dat(op2.Set(3, "nodes") ** 2, np.arange(6.0), name="u")

@@ -19,8 +19,6 @@ class Bunch(xo.Struct):
     name = xo.String
 
 
-
-
 class Dressed(xo.HybridClass):
     _xofields = {"length": xo.Float64, "kick": xo.Float64[:]}
 
@@ -52,6 +50,79 @@ def test_objects_are_tables_in_notebooks():
     html = Dressed(length=2, kick=[1, 2])._repr_html_()
     ElementTree.fromstring(html)
     assert "length" in html and "[1., 2.]" in html
+
+
+def test_data_of_meshes_shows_its_numbers(ctx):
+    nodes = op2.Set(3, "nodes")
+    u = op2.Dat(nodes, [1.0, 2.0, 3.0], name="u")
+    assert repr(u) == "Dat(DataSet(Set(3, 'nodes'), 1), [1., 2., 3.], dtype=float64, name='u')"
+    v = op2.Dat(nodes**2, [[1, 2], [3, 4], [5, 6]], dtype="int32", name="v")
+    lines = repr(v).splitlines()
+    assert lines[0] == "Dat(DataSet(Set(3, 'nodes'), 2), [[1, 2]," and lines[1].strip() == "[3, 4]," and lines[2].strip() == "[5, 6]], dtype=int32, name='v')"
+    assert lines[1].index("[") == lines[0].index("[1, 2]")
+    many = op2.Set(100_000, "many")
+    long = op2.Dat(many**2, np.arange(200_000).reshape(-1, 2), name="long")
+    add = op2.Kernel("void add(long *x) { x[0] += 1; x[1] += 2; }", "add")
+    with ctx:
+        op2.par_loop(add, many, long(op2.RW))
+    numbers = np.arange(200_000).reshape(-1, 2) + [1, 2]
+    begin = "Dat(DataSet(Set(100000, 'many'), 2), "
+    shown = np.array2string(numbers, threshold=0, separator=", ", prefix=begin, max_line_width=200)
+    assert repr(long) == f"{begin}{shown}, dtype=int64, name='long')"
+    found = [cell.text for cell in ElementTree.fromstring(long._repr_html_()).iter("td")]
+    assert found == [str(number) for number in numbers[:3].ravel()] + ["…", "…"] + [str(number) for number in numbers[-3:].ravel()]
+    assert np.array_equal(long.data_ro, numbers)
+
+
+def test_globals_show_their_numbers():
+    assert repr(op2.Global(3, [1, 2, 3], dtype="int64", name="g")) == "Global(3, [1, 2, 3], dtype=int64, name='g')"
+    assert repr(op2.Global((2, 2), [[1, 2], [3, 4]], dtype="int64", name="g")) == "Global((2, 2), [[1, 2], [3, 4]], dtype=int64, name='g')"
+    long = op2.Constant(100_000, np.arange(100_000), name="table")
+    assert repr(long) == "Constant(100000, [    0,     1,     2, ..., 99997, 99998, 99999], dtype=int64, name='table')"
+    wide = op2.Dat(op2.Set(3, "s") ** 1000, np.arange(3000.0), name="wide")
+    assert "2.999e+03" in repr(wide) and "..." in repr(wide) and len(repr(wide)) < 500
+
+
+def test_data_that_is_recorded_or_resized_is_shown_without_numbers(gpu):
+    many = op2.Set(3, "s")
+    u = op2.Dat(many, [1.0, 2.0, 3.0], name="u")
+    add = op2.Kernel("void add(double *x) { x[0] += 1; }", "add")
+    with gpu:
+        loop = op2.ParLoop(add, many, u(op2.RW))
+        loop()
+        with gpu.recording() as steps:
+            loop()
+            assert repr(u) == "Dat(DataSet(Set(3, 's'), 1), ..., dtype=float64, name='u')" and "Dat u on s" in u._repr_html_()
+        steps()
+    assert "[3., 4., 5.]" in repr(u)
+    host = np.arange(3.0)
+    shared = op2.Dat(many, host, name="u")
+    host.__setstate__((1, (0,), host.dtype, False, b""))
+    assert repr(shared) == "Dat(DataSet(Set(3, 's'), 1), ..., dtype=float64, name='u')"
+
+
+def test_everything_has_html_in_which_names_are_escaped(ctx):
+    name = "<b>&"
+    cells, nodes = op2.Set(2, name), op2.Set(3, "nodes")
+    corners = op2.Map(cells, nodes, 2, [[0, 1], [1, 2]], name)
+    u, total = op2.Dat(nodes, [1.25, 2.5, 3.75], name=name), op2.Global(1, 7.5, name=name)
+    loop = op2.ParLoop(op2.Kernel("void f(double *x, double *t) { t[0] += x[0]; }", "f"), cells, u(op2.READ, corners), total(op2.INC))
+    prog = ctx.compile("GPUKERN void scale(GPUGLMEM double *x, const int64_t n) { VECTORIZE_OVER(i, n) x[i] *= 2; END_VECTORIZE }")
+    shown = [
+        (cells, ["elements", "2"]), (nodes(0, 2), ["Subset", "nodes"]), (corners, ["arity 2", "nodes"]), (op2.ComposedMap(corners, op2.Map(cells, cells, 1, [1, 0], "turned")), ["arity 2"]), (op2.PermutedMap(corners, [1, 0]), ["arity 2"]),
+        (u, ["1.25", "3.75", "float64"]), (total, ["7.5", "Global"]), (loop, ["ParLoop of kernel f", "READ", "INC"]), (ctx, [ctx.device.name, "architecture"]),
+        (ctx.new_buffer(1000), ["1000 bytes", ctx.device.name]), (prog.scale, ["scale", "int64_t", "<span"]), (xo.Float64[:]([1.25, 2.5], _context=ctx), ["1.25", "2.5", ctx.device.name]),
+        (xo.Float64[:](np.arange(5000.0), _context=ctx), ["4999", "…"]), (xo.String[:](["<i>"] * 30, _context=ctx), ["&lt;i&gt;", "…"]), (op2.ExtrudedSet(cells, 3), ["extruded from"]),
+    ]  # fmt: skip
+    for item, words in shown:
+        html = item._repr_html_()
+        ElementTree.fromstring(html)
+        assert all(word in html for word in words) and "<b>" not in html, html
+
+
+def test_arrays_of_objects_show_their_numbers(ctx):
+    assert repr(xo.Float64[:]([1.0, 2.0], _context=ctx)) == "<ArrNFloat64 2: [1.0, 2.0]>"
+    assert repr(xo.Int64[:](np.arange(5000), _context=ctx)) == "<ArrNInt64 5000: [   0,    1,    2, ..., 4997, 4998, 4999]>"
 
 
 @pytest.mark.parametrize("shape", [(3,), (2, 3), (20, 30), (2, 2, 2), (0,), ()])

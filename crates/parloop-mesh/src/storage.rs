@@ -15,6 +15,8 @@ use smallvec::SmallVec;
 use crate::Result;
 use crate::error::MeshError;
 
+mod peek;
+
 /// The memory order of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Layout {

@@ -16,6 +16,7 @@ use crate::device::Device;
 use crate::dlpack;
 use crate::error::Result;
 use crate::foreign::{Foreign, stream_by_number};
+use crate::html::html;
 use crate::layout::Layout;
 use crate::memory::Memory;
 use crate::ndarray::{NdArray, as_array, as_contiguous, dtype_of, empty, numpy_dtype, typestr};
@@ -477,18 +478,17 @@ impl Array {
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("parloop._html")?.call_method1("array", (slf,))
+        html(slf.py(), "array", (slf, slf.get().context.is_recording()))
     }
 
-    fn __repr__(&self, py: Python<'_>) -> Result<String> {
-        let device = self.memory.device().id();
-        let size = self.layout.size();
-        if size > 1000 || self.context.is_recording() {
-            return Ok(format!("<Array {} {:?} on {device}>", self.dtype, self.layout.shape));
+    fn __repr__(slf: &Bound<'_, Self>) -> Result<String> {
+        let this = slf.get();
+        let about = format!("<Array {} {:?} on {}", this.dtype, this.layout.shape, this.memory.device().id());
+        if this.context.is_recording() {
+            return Ok(format!("{about}>"));
         }
-        let values = self.copy_to_host(py)?;
-        let text: String = py.import("numpy")?.call_method1("array2string", (values,))?.extract()?;
-        Ok(format!("<Array {} {:?} on {device}: {text}>", self.dtype, self.layout.shape))
+        let text: String = slf.py().import("parloop._shown")?.call_method1("array", (slf, ""))?.extract()?;
+        Ok(format!("{about}: {text}>"))
     }
 }
 

@@ -17,6 +17,7 @@ use crate::argument::{ArgumentObjects, Call, CallOwner};
 use crate::array::Array;
 use crate::error::Result;
 use crate::grid::{GridRule, grid_of};
+use crate::html::html;
 use crate::kernel::Kernel;
 use crate::memory::Memory;
 use crate::objects::argument::Objects;
@@ -285,6 +286,10 @@ impl Kernel {
     #[getter]
     fn argument_names(&self) -> Vec<String> {
         self.inner.signature().params.iter().map(|param| param.name.clone()).collect()
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        html(slf.py(), "kernel", (slf,))
     }
 
     fn __repr__(&self) -> String {

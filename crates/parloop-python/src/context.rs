@@ -12,6 +12,7 @@ use pyo3::types::{PyDict, PyTuple};
 
 use crate::device::Device;
 use crate::error::Result;
+use crate::html::html;
 use crate::memory::PinnedMemory;
 use crate::released::released;
 use crate::stream::{Event, Stream};
@@ -232,6 +233,10 @@ impl Context {
         }
         stack.call_method1("set", (PyTuple::new(slf.py(), left)?,))?;
         Ok(())
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        html(slf.py(), "context", (slf,))
     }
 
     fn __repr__(&self) -> String {

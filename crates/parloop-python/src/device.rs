@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::error::Result;
+use crate::html::html;
 use crate::released::released;
 
 /// A device: CPU threads, or a GPU.
@@ -155,7 +156,7 @@ impl Device {
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("parloop._html")?.call_method1("device", (slf,))
+        html(slf.py(), "device", (slf,))
     }
 
     fn __repr__(&self) -> String {

@@ -14,6 +14,7 @@ mod fft;
 mod foreign;
 mod grid;
 mod hostbuffer;
+mod html;
 mod index;
 mod items;
 mod kernel;

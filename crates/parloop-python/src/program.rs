@@ -15,6 +15,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
 use crate::error::Result;
 use crate::grid::{GridRule, grid_of};
+use crate::html::html;
 use crate::kernel::Kernel;
 use crate::ndarray::dtype_of;
 use crate::objects::types::type_of;
@@ -167,7 +168,7 @@ impl Program {
     }
 
     fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        py.import("parloop._html")?.call_method1("source", (self.__repr__(), self.inner.source()))
+        html(py, "source", (self.__repr__(), self.inner.source()))
     }
 
     fn __repr__(&self) -> String {

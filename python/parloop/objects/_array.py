@@ -10,9 +10,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .. import _shown
+from .._html import numbers, table
 from .._parloop import Buffer, _ArrayObject, _ObjectType
 from ._capi import CApi
 from ._scalar import Info, Scalar
+from ._show import shown
 
 
 def split_shape(shape: Any) -> tuple[tuple[int | None, ...], tuple[int, ...]]:
@@ -239,9 +242,18 @@ class Array(_ArrayObject, metaclass=MetaArray):
 
     def __repr__(self) -> str:
         shape = "x".join(map(str, self._dims))
-        if isinstance(self._itemtype, Scalar) and len(self) <= 20:
+        if not isinstance(self._itemtype, Scalar):
+            return f"<{type(self).__name__} {shape} at {self._offset}>"
+        if len(self) <= 20:
             return f"<{type(self).__name__} {shape}: {self.to_nparray().tolist()}>"
-        return f"<{type(self).__name__} {shape} at {self._offset}>"
+        return f"<{type(self).__name__} {shape}: {_shown.text(*_shown.of_array(self.to_nplike()), separator=', ')}>"
+
+    def _repr_html_(self) -> str:
+        about = f"{type(self).__name__}, shape {tuple(self._dims)}, on {self._context.device.name}"
+        if isinstance(self._itemtype, Scalar):
+            return numbers(*_shown.of_array(self.to_nplike()), about)
+        rows: list[tuple[object, str]] = [(index, shown(item)) for index, item in zip(range(10), self, strict=False)]
+        return table(("", "item"), rows + [("…", "")] * (math.prod(self._dims) > len(rows)), caption=about)
 
     def __reduce__(self) -> Any:
         from ._pickle import reduce

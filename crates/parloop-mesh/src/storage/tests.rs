@@ -69,3 +69,30 @@ fn what_a_loop_only_writes_is_not_moved_to_its_device_first() {
         assert_eq!(on(&context, &memory, 6), [1.0; 6], "{context:?}");
     }
 }
+
+#[test]
+fn a_few_numbers_are_read_where_they_are() {
+    let numbers = |bytes: Vec<u8>| bytes.chunks_exact(8).map(|number| f64::from_ne_bytes(number.try_into().unwrap())).collect::<Vec<_>>();
+    let values: Vec<f64> = (0..12).map(f64::from).collect();
+    let storage = Storage::with_values(&values, 4, 3).unwrap();
+    let peek = |rows: &[usize], columns: &[usize]| storage.peek(rows, columns).unwrap().map(numbers);
+    assert_eq!(peek(&[0, 1, 3], &[0, 2]), Some(vec![0.0, 2.0, 3.0, 5.0, 9.0, 11.0]));
+    assert_eq!(peek(&[3, 0], &[1, 1]), Some(vec![10.0, 10.0, 1.0, 1.0]));
+    assert_eq!(peek(&[], &[0]), Some(vec![]));
+    assert!(storage.peek(&[4], &[0]).is_err() && storage.peek(&[0], &[3]).is_err());
+    for context in gpus() {
+        for layout in [Layout::Rows, Layout::Columns] {
+            let storage = Storage::with_values(&values, 4, 3).unwrap();
+            storage.settle_layout(&context, layout);
+            let memory = storage.place(&context, true, true).unwrap();
+            // Behind the host's back: what is read comes from the device.
+            context.stream().write(&memory, 11 * 8, as_bytes(&[77.0])).unwrap();
+            let version = storage.version();
+            assert_eq!(storage.peek(&[0, 3], &[0, 2]).unwrap().map(numbers), Some(vec![0.0, 2.0, 9.0, 77.0]), "{context:?} {layout:?}");
+            assert!(!storage.is_on_host() && storage.version() == version, "it stays there, {context:?}");
+            let recording = context.recording().unwrap();
+            assert!(storage.peek(&[0], &[0]).unwrap().is_none(), "{context:?}");
+            recording.finish().unwrap();
+        }
+    }
+}

@@ -12,9 +12,11 @@ use super::dataset::DataSet;
 use super::given::name_of;
 use super::map::Map;
 use super::set::Set;
+use super::shown::ShownNumbers;
 use super::values::{Purpose, dtype_given, host_view, storage, to_host};
 use crate::error::Result;
 use crate::exceptions::Exception;
+use crate::html::html;
 use crate::ndarray::numpy_dtype;
 use crate::number::describe;
 use crate::recording::check_storage;
@@ -108,6 +110,11 @@ impl Dat {
         };
         // SAFETY: the object keeps its storage, which has a row for each element of the set.
         unsafe { host_view(owner, memory, this.mesh().dtype(), &this.shape_of(rows), purpose.writes()) }
+    }
+
+    fn few_numbers<'py>(&self, py: Python<'py>) -> Result<Option<ShownNumbers<'py>>> {
+        let rows = self.mesh().dataset().set().owned_rows();
+        ShownNumbers::of(py, self.mesh().storage(), Some(rows), &self.shape_of(rows)[1..])
     }
 
     pub fn are_ghosts_valid(&self, py: Python<'_>) -> bool {
@@ -385,9 +392,17 @@ impl Dat {
         Ok(plot.call1((slf, coordinates, map, ax, component, options))?)
     }
 
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
+        let (values, is_whole) = slf.get().few_numbers(slf.py())?.map(|shown| (shown.values, shown.is_whole)).unzip();
+        Ok(html(slf.py(), "dat", (slf, values, is_whole))?)
+    }
+
+    /// The numbers of this process's elements, or those at both ends: no process waits for another here, and nothing else is moved.
     fn __repr__(&self, py: Python<'_>) -> Result<String> {
         let (dataset, name) = (self.dataset.bind(py).repr()?, PyString::new(py, self.mesh().name()).repr()?);
-        Ok(format!("Dat({dataset}, dtype={}, name={name})", self.mesh().dtype()))
+        let begin = format!("Dat({dataset}, ");
+        let values = self.few_numbers(py)?.map_or(Ok("...".to_owned()), |shown| shown.text(&begin))?;
+        Ok(format!("{begin}{values}, dtype={}, name={name})", self.mesh().dtype()))
     }
 }
 

@@ -7,10 +7,12 @@ use pyo3::types::{PyString, PyTuple};
 use super::access::Access;
 use super::arg::Arg;
 use super::given::{dim_of, name_of};
+use super::shown::ShownNumbers;
 use super::values::{Purpose, converted, dtype_given, host_view, storage, to_host, warn_of_copy};
 use crate::context::current_context;
 use crate::error::Result;
 use crate::exceptions::Exception;
+use crate::html::html;
 use crate::ndarray::{NdArray, numpy_dtype};
 use crate::recording::check_storage;
 
@@ -98,6 +100,11 @@ impl Global {
             true => Ok(values),
             false => Err(mesh::MeshError::Length { asked: inner.count(), found }.into()),
         }
+    }
+
+    fn few_numbers<'py>(slf: &Bound<'py, Self>) -> Result<Option<ShownNumbers<'py>>> {
+        let inner = &slf.get().inner;
+        ShownNumbers::of(slf.py(), inner.storage(), None, inner.axes())
     }
 
     fn write<'py>(slf: &Bound<'py, Self>, values: &Bound<'py, PyAny>) -> Result<()> {
@@ -307,15 +314,24 @@ impl Global {
         Global::change(slf, "truediv", other)
     }
 
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
+        let (values, is_whole) = Global::few_numbers(slf)?.map(|shown| (shown.values, shown.is_whole)).unzip();
+        Ok(html(slf.py(), "global_numbers", (slf, values, is_whole))?)
+    }
+
     fn __repr__(slf: &Bound<'_, Self>) -> Result<String> {
         let (py, inner) = (slf.py(), &slf.get().inner);
         let dim = match inner.axes() {
             [only] => only.to_string(),
             axes => PyTuple::new(py, axes)?.repr()?.to_string(),
         };
-        let values = Global::shown(slf, Purpose::Look)?.call_method0("tolist")?;
-        let kind = if inner.is_constant() { "Constant" } else { "Global" };
-        Ok(format!("{kind}({dim}, {values}, dtype={}, name={})", inner.dtype(), PyString::new(py, inner.name()).repr()?))
+        let begin = format!("{}({dim}, ", if inner.is_constant() { "Constant" } else { "Global" });
+        let values = match Global::few_numbers(slf)? {
+            Some(shown) if shown.is_whole => shown.values.call_method0("tolist")?.to_string(),
+            Some(shown) => shown.text(&begin)?,
+            None => "...".to_owned(),
+        };
+        Ok(format!("{begin}{values}, dtype={}, name={})", inner.dtype(), PyString::new(py, inner.name()).repr()?))
     }
 }
 

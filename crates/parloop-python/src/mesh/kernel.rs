@@ -8,6 +8,7 @@ use pyo3::types::PyString;
 
 use crate::error::Result;
 use crate::exceptions::Exception;
+use crate::html::html;
 use crate::loops::LoopProgram;
 use crate::number::describe;
 use crate::program::language;
@@ -106,7 +107,7 @@ impl Kernel {
     }
 
     fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        py.import("parloop._html")?.call_method1("source", (self.__repr__(), self.code.bind(py).str()?))
+        html(py, "source", (self.__repr__(), self.code.bind(py).str()?))
     }
 
     fn __repr__(&self) -> String {

@@ -10,6 +10,7 @@ use super::set::Set;
 use super::values::host_view;
 use crate::error::{Error, Result};
 use crate::exceptions::Exception;
+use crate::html::html;
 use crate::number::describe;
 
 /// For each element of `iterset`, `arity` elements of `toset`.
@@ -337,6 +338,12 @@ impl Map {
     /// One: the number of its parts.
     fn __len__(&self) -> usize {
         1
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let leads_through_others = slf.is_instance_of::<PermutedMap>() || slf.is_instance_of::<ComposedMap>();
+        let values = if leads_through_others { None } else { Map::values(slf).ok() };
+        html(slf.py(), "mesh_map", (slf, values))
     }
 
     fn __repr__(&self, py: Python<'_>) -> Result<String> {

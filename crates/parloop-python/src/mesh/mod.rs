@@ -17,6 +17,7 @@ mod par_loop;
 mod processes;
 mod resident;
 mod set;
+mod shown;
 mod slices;
 mod solve;
 mod sparsity;

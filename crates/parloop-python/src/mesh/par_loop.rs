@@ -19,6 +19,7 @@ use super::values::storage;
 use crate::context::{Context, current_context};
 use crate::error::Result;
 use crate::exceptions::Exception;
+use crate::html::html;
 use crate::number::{describe, plain_number};
 use crate::recording::check_storage;
 use crate::released::released;
@@ -299,6 +300,10 @@ impl ParLoop {
     #[getter]
     fn args<'py>(&self, py: Python<'py>) -> Bound<'py, PyTuple> {
         self.args.bind(py).clone()
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        html(slf.py(), "par_loop", (slf,))
     }
 
     fn __repr__(&self, py: Python<'_>) -> Result<String> {

@@ -7,6 +7,7 @@ use pyo3::types::{PyList, PyString, PyTuple};
 use super::given::{Integers, integer, integers_array, name_of};
 use crate::error::{Error, Result};
 use crate::exceptions::Exception;
+use crate::html::html;
 use crate::ndarray::{NdArray, as_array};
 use crate::number::describe;
 
@@ -219,6 +220,10 @@ impl Set {
     /// One: the number of its parts.
     fn __len__(&self) -> usize {
         1
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        html(slf.py(), "mesh_set", (slf,))
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> Result<String> {

@@ -11,6 +11,7 @@ use crate::array::{Array, shape_of};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exceptions::Exception;
+use crate::html::html;
 use crate::layout::Layout;
 use crate::ndarray::{NdArray, as_array, as_contiguous, dtype_of};
 use crate::numpy_api;
@@ -407,6 +408,10 @@ impl Buffer {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         Ok(slf.py().import("parloop.objects._pickle")?.call_method1("reduce_buffer", (slf,))?)
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        html(slf.py(), "buffer", (slf,))
     }
 
     fn __repr__(&self) -> String {
