@@ -579,6 +579,9 @@ def test_kernels_with_any_name_are_items_of_the_program(ctx):
         assert x.numpy()[0] == value and name in prog and prog[name].name == name
     assert "GPUKERN" in prog.source and prog.origin in ("compiled", "disk", "memory") and sorted(prog.kernels) == sorted(names)
     assert "nothing" not in prog and "__dict__" not in prog
+    assert sorted(prog) == sorted(names) and list(prog) == list(prog.kernels) and len(prog) == len(names)
+    empty = ctx.compile("GPUFUN double half(double x) { return x / 2; }")
+    assert list(empty) == [] and len(empty) == 0 and empty
     with pytest.raises(pl.KernelNotFoundError, match="the program has no kernel `nothing`; it has"):
         prog["nothing"]
 

@@ -11,7 +11,7 @@ use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyString, PyTuple};
 
 use crate::error::Result;
 use crate::grid::{GridRule, grid_of};
@@ -106,6 +106,21 @@ impl Program {
     /// Whether it has a kernel of that name.
     fn __contains__(slf: &Bound<'_, Self>, name: &Bound<'_, PyAny>) -> Result<bool> {
         Ok(slf.getattr("__dict__")?.cast_into::<PyDict>()?.contains(name)?)
+    }
+
+    /// The names of its kernels, one after another; `prog.kernels` has the kernels too.
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyIterator>> {
+        Ok(Program::kernels(slf)?.try_iter()?)
+    }
+
+    /// How many kernels it has.
+    fn __len__(slf: &Bound<'_, Self>) -> Result<usize> {
+        Ok(slf.getattr("__dict__")?.cast_into::<PyDict>()?.len())
+    }
+
+    /// A program without kernels is one too.
+    fn __bool__(&self) -> bool {
+        true
     }
 
     /// Its kernels, by name.
