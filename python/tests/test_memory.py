@@ -151,10 +151,12 @@ def test_what_a_capsule_holds_is_freed_with_the_array_made_of_it(cpu):
         def __del__(self):
             freed.append(len(self))
 
-    array = cpu.array(Producer(np.ones(1000).view(Watched), max_version=(1, 0)))
+    array = cpu.array(Producer(np.ones(1000).view(Watched), max_version=(1, 0)), copy=False)
     assert not freed
     del array
     assert freed == [1000]
+    copied = cpu.array(Producer(np.ones(1000).view(Watched), max_version=(1, 0)))
+    assert freed == [1000, 1000] and copied.sum() == 1000
 
 
 def test_data_notices_that_its_numpy_array_has_other_memory():
@@ -209,7 +211,7 @@ def test_memory_notices_that_its_numpy_array_has_other_memory():
         prog = ctx.compile("GPUKERN void k(double *x) { x[4000000] = 1; }")
         for view in (lambda x: x, lambda x: x[:], lambda x: x[::2], lambda x: x.reshape(-1, 5)):
             x = np.zeros(5_000_000)
-            array = ctx.array(view(x))
+            array = ctx.array(view(x), copy=False)
             memory, host, other = array.memory, np.zeros(4), ctx.zeros(4).memory
             with ctx.recording() as steps:
                 ctx.default_stream.fill(memory, 1)

@@ -77,7 +77,8 @@ z = first.array(Foreign(x, stream=55))
 check("moved", (seen(), z.device.name, z.tolist()), ("stream 55 before stream 0;", "cuda:0", [0, 1, 2]))
 unknown = message(lambda: own.array(Foreign(x, data=(64, False))), pl.DeviceError)
 check("pointer", unknown, "address 0x40 is not memory of a cuda device; pass an array that is on one")
-check("read-only", own.array(Foreign(x, data=(x.memory.handle, True))).memory.readonly, True)
+read_only = Foreign(x, data=(x.memory.handle, True))
+check("read-only", [own.array(read_only, copy=copy).memory.readonly for copy in (True, None, False)], [False, True, True])
 # To the host by DLPack, as a copy.
 if np.lib.NumpyVersion(np.__version__) >= "2.1.0":
     host = np.from_dlpack(x, device="cpu", copy=True)
