@@ -677,17 +677,6 @@ class TestArithmetic:
         with refuses(error, message):
             run(op2.Dat(nodes, [1, 2, 3], name="i"), op2.Dat(nodes, [1.0, 2, 3], name="x"))
 
-    def test_operators_with_arrays_say_what_to_do(self):
-        x, numbers = op2.Dat(op2.Set(3), name="x"), np.arange(3.0)
-        array = pl.Context("cpu:1").array(numbers)
-        for other, kind in ((numbers, "ndarray"), (array, "Array"), ([1.0, 2.0, 3.0], "list")):
-            words = f"Dat `x` can be combined with a number, a Global or a Dat, not with an object of type {kind}; use its numbers (dat.data_ro, or dat.data to change them), or make a Dat of the array (op2.Dat(dat.dataset, array))"
-            for operate in (lambda other=other: x + other, lambda other=other: other * x, lambda other=other: other - x, lambda other=other: x.__itruediv__(other)):
-                with refuses(TypeError, words):
-                    operate()
-        assert (np.float64(2) * op2.Dat(op2.Set(3), numbers)).data_ro.tolist() == (numbers + numbers).tolist()
-        assert (numbers + op2.Dat(op2.Set(3), numbers).data_ro).tolist() == [0, 2, 4]
-
     def test_other_objects_have_no_operators_with_data(self):
         x = op2.Dat(op2.Set(3))
         with pytest.raises(TypeError, match="unsupported operand"):

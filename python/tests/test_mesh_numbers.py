@@ -1,4 +1,6 @@
-"""Python's numbers as arguments of mesh loops."""
+"""Python's numbers as arguments of mesh loops, and arrays as operands of data."""
+
+import re
 
 import numpy as np
 import pytest
@@ -87,3 +89,15 @@ def test_only_one_number_that_is_read_is_taken_by_value(nodes):
     ]:
         with pytest.raises(pl.errors.KernelTypeError, match=advice):
             op2.par_loop(kernel, nodes, x(op2.RW), argument, context="cpu:1")
+
+
+def test_operators_with_arrays_say_what_to_do():
+    x, numbers = op2.Dat(op2.Set(3), name="x"), np.arange(3.0)
+    array = pl.Context("cpu:1").array(numbers)
+    for other, kind in ((numbers, "ndarray"), (array, "Array"), ([1.0, 2.0, 3.0], "list")):
+        words = f"Dat `x` can be combined with a number, a Global or a Dat, not with an object of type {kind}; use its numbers (dat.data_ro, or dat.data to change them), or make a Dat of the array (op2.Dat(dat.dataset, array))"
+        for operate in (lambda other=other: x + other, lambda other=other: other * x, lambda other=other: other - x, lambda other=other: x.__itruediv__(other)):
+            with pytest.raises(TypeError, match=f"^{re.escape(words)}$"):
+                operate()
+    assert (np.float64(2) * op2.Dat(op2.Set(3), numbers)).data_ro.tolist() == (numbers + numbers).tolist()
+    assert (numbers + op2.Dat(op2.Set(3), numbers).data_ro).tolist() == [0, 2, 4]

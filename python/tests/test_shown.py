@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from mpirun import passes
 
 import parloop as pl
 import parloop.loops as lp
@@ -72,6 +73,20 @@ def test_data_of_meshes_shows_its_numbers(ctx):
     found = [cell.text for cell in ElementTree.fromstring(long._repr_html_()).iter("td")]
     assert found == [str(number) for number in numbers[:3].ravel()] + ["…", "…"] + [str(number) for number in numbers[-3:].ravel()]
     assert np.array_equal(long.data_ro, numbers)
+
+
+@pytest.mark.parametrize(("launcher", "ranks"), [("openmpi", 2), ("mpich", 2)])
+def test_a_process_shows_its_own_numbers_without_the_others(launcher, ranks, tmp_path):
+    program = """
+    cells = op2.Set(4, "cells")
+    u = op2.Dat(cells, np.arange(4) * 10, name="u")
+    op2.distribute(cells, by=[0, 0, 0, 1])
+    op2.par_loop(kernel("void add(long *u) { u[0] += 1; }"), cells, u(RW))
+    if rank == 0:
+        assert "[ 1, 11, 21], dtype=int64, name='u')" in repr(u), repr(u)
+        assert "Dat u on cells" in u._repr_html_()
+    """
+    passes(launcher, ranks, program, tmp_path)
 
 
 def test_globals_show_their_numbers():
