@@ -118,10 +118,11 @@ fn list_names(found: &[String]) -> String {
     if found.is_empty() { "none: mark one with GPUKERN".into() } else { found.join(", ") }
 }
 
-/// A limit of -1 says that the reference itself is null.
+/// A limit of -1 says that the reference itself is null, one of -2 that an integer is divided by zero.
 fn failed_check(kernel: &str, what: &str, index: i64, limit: i64) -> String {
     match limit {
         -1 => format!("kernel `{kernel}`: the reference {what} is null"),
+        -2 => format!("kernel `{kernel}`: integer division by zero in {what}"),
         _ => format!("kernel `{kernel}`: index {index} is outside 0..{limit} of {what}"),
     }
 }

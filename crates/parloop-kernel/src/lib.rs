@@ -14,6 +14,7 @@ mod ctype;
 mod definition;
 mod description;
 mod directive;
+mod division;
 mod edit;
 mod error;
 mod explain;

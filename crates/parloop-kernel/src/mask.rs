@@ -1,8 +1,9 @@
 //! Makes plain C of portable C for the parser: our macros are blanked out in place, so that every byte offset stays, and what they
-//! said is noted. So are the bodies of functions without loops, which nobody reads: they are most of a large source.
+//! said is noted. So are the bodies of functions without loops and literal zeros as divisors, which nobody reads: they are most of a large source.
 
 use std::ops::Range;
 
+use crate::division::may_divide_by_zero;
 use crate::macros::Macros;
 use crate::scan::{Piece, PieceKind, Pieces, without_comments};
 
@@ -88,7 +89,9 @@ pub(crate) fn mask(original: &str, arguments: &[String]) -> Masked {
                 if is_inside_word(bytes, start) {
                     masked.split_word.get_or_insert(start);
                 }
-                if let Some(body) = bodies.step(bytes[start], start) {
+                if let Some(body) = bodies.step(bytes[start], start)
+                    && !may_divide_by_zero(&bytes[body.clone()])
+                {
                     masked.blank(body.start, body.end);
                 }
             }

@@ -9,6 +9,7 @@ use tree_sitter::Node;
 use crate::count::Count;
 use crate::ctype::{TypeNames, words};
 use crate::definition::{Definition, definition};
+use crate::division::check_divisions;
 use crate::edit::{Edit, LineMap, Mistake, apply};
 use crate::error::Result;
 use crate::grammar::{tree, tree_of};
@@ -89,6 +90,9 @@ pub(crate) fn parse(joined: &Joined, dialect: Dialect) -> Result<Parsed> {
     match check_loops(tree.root_node(), &masked) {
         Ok(edits) => reader.edits.extend(edits),
         Err(mistake) => reader.error = reader.error.take().or(Some(mistake)),
+    }
+    if let Err(mistake) = check_divisions(tree.root_node(), &masked.text) {
+        reader.error.get_or_insert(mistake);
     }
     if let Some(at) = masked.split_word {
         reader.error.get_or_insert(Mistake { at, reason: "a backslash splits a word across two lines; write it on one line".into() });

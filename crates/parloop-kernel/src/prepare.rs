@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use parloop_device::cpu::WATCH_DIVISIONS;
 use parloop_device::{CompileError, Compiler, DType, DeviceKind, Language, ModuleBinary};
 
 use crate::cache::{Cache, Key, Origin};
@@ -54,13 +55,16 @@ impl Prepared {
         folders.extend(folders_of_environment());
         let reads_files = reads_files(&joined.text, &folders, &options.arguments, files);
         // A program without checks need not be inspected after each launch.
-        let checked = options.checked && ["PARLOOP_CHECK", "PARLOOP_TOUCH"].iter().any(|word| joined.text.contains(word));
+        let has_checks = ["PARLOOP_CHECK", "PARLOOP_TOUCH"].iter().any(|word| joined.text.contains(word));
+        let watches_divisions = options.checked && target == DeviceKind::Cpu && may_divide(&joined.text) && !sanitizes(&options.arguments);
+        let checked = options.checked && has_checks || watches_divisions;
         let wanted: Vec<&str> = options.kernels.iter().map(KernelDescription::c_name).collect();
         let CompileOptions { classes, arguments, .. } = options;
         let parsed = parse(&joined, Dialect { target, language, classes, checked, arguments, wanted: &wanted })?;
         let mut source = prelude(target, language, parsed.needs);
         // Compilers of OpenCL know no `-U`.
-        let (undefined, arguments) = if target == DeviceKind::OpenCl { without_undefined(arguments) } else { (vec![], arguments.clone()) };
+        let (undefined, mut arguments) =
+            if target == DeviceKind::OpenCl { without_undefined(arguments) } else { (vec![], arguments.clone()) };
         for name in undefined {
             source.push_str(&format!("#undef {name}\n"));
         }
@@ -92,7 +96,10 @@ impl Prepared {
         let others = others.into_iter().map(|function| Helper { name: function.name, is_kernel: function.is_kernel, refused: None });
         let helpers = others.chain(refused).collect();
         if target == DeviceKind::Cpu {
-            source.push_str(&entries(&functions, language));
+            source.push_str(&entries(&functions, language, checked));
+        }
+        if watches_divisions {
+            arguments.push(WATCH_DIVISIONS.to_owned());
         }
         Ok(Prepared { functions, helpers, checked, source, arguments, reads_files })
     }
@@ -132,6 +139,23 @@ impl Prepared {
         };
         KernelError::Compile { error, saved: options.save_source_as.clone() }
     }
+}
+
+/// Whether a text has an operator that divides; some texts without one are taken for such.
+fn may_divide(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let is_comment = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(|byte| matches!(byte, b'/' | b'*'));
+    let divides = |(at, byte): (usize, &u8)| match byte {
+        b'%' => true,
+        b'/' => !is_comment(at.checked_sub(1)) && !is_comment(Some(at + 1)),
+        _ => false,
+    };
+    bytes.iter().enumerate().any(divides)
+}
+
+/// Whether the user's own arguments ask for a sanitizer: it has a library of its own, with the function that ours would be.
+fn sanitizes(arguments: &[String]) -> bool {
+    arguments.iter().any(|argument| argument.starts_with("-fsanitize"))
 }
 
 /// The names of `-UNAME` that no later argument defines, and the other arguments.
@@ -177,7 +201,7 @@ fn still_holds(name: &str, is_defined: bool) -> String {
 }
 
 /// The entries of functions. Pointers have the types that were read, so that a compiler that reads others does not go on.
-fn entries(functions: &[Signature], language: Language) -> String {
+fn entries(functions: &[Signature], language: Language, checked: bool) -> String {
     let mut text = String::new();
     if language == Language::C {
         for warning in ["-Wincompatible-pointer-types", "-Wint-conversion"] {
@@ -185,7 +209,7 @@ fn entries(functions: &[Signature], language: Language) -> String {
         }
     }
     for function in functions {
-        text.push_str(&format!("#line 1 \"<entry of `{function}`>\"\n{}", cpu_entry(function, language)));
+        text.push_str(&format!("#line 1 \"<entry of `{function}`>\"\n{}", cpu_entry(function, language, checked)));
     }
     text
 }
@@ -207,8 +231,10 @@ fn pointee_name(to: &Pointee) -> Option<&'static str> {
     })
 }
 
-/// The entry through which a CPU calls a function: arguments, then the whole range, then a place for the returned value.
-fn cpu_entry(function: &Signature, language: Language) -> String {
+/// The entry through which a CPU calls a function: arguments, then the whole range, then a place for the returned value. A check that
+/// cannot go on leaves the function.
+fn cpu_entry(function: &Signature, language: Language, checked: bool) -> String {
+    let may_leave = if checked { "if (setjmp(parloop_leave)) return; " } else { "" };
     let linkage = if language == Language::Cpp { "extern \"C\" " } else { "" };
     let read = |(index, param): (usize, &Param)| match &param.ty {
         ParamType::Scalar(dtype) => format!("*({} *)args[{index}]", dtype.c_name()),
@@ -228,7 +254,7 @@ fn cpu_entry(function: &Signature, language: Language) -> String {
     };
     format!(
         "{linkage}void parloop_entry_{name}(void **args, int64_t begin, int64_t end) {{ \
-         parloop_this = (parloop_part){{begin, end, *(int64_t *)args[{count}]}}; {result}{name}({}); }}\n",
+         {may_leave}parloop_this = (parloop_part){{begin, end, *(int64_t *)args[{count}]}}; {result}{name}({}); }}\n",
         arguments.join(", ")
     )
 }

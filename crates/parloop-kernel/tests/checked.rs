@@ -3,7 +3,7 @@
 mod devices;
 
 use devices::on_every_device;
-use parloop_device::DeviceKind;
+use parloop_device::{DeviceKind, Language};
 use parloop_kernel::{Arg, CompileOptions, Context, KernelDescription, KernelError, Program, Scalar, Source, args};
 
 fn compile_text(ctx: &Context, source: &str) -> Result<Program, KernelError> {
@@ -230,4 +230,66 @@ fn the_default_of_the_environment() {
         Ok(prog) => println!("FOUND {checked} {:?}", prog.kernel("mode").unwrap().call(args![])),
         Err(error) => println!("FOUND {checked} Err {error}"),
     }
+}
+
+/// Divides by 4 - i in item i.
+const DIVIDES: &str = "#define RATIO(A, B) ((A) / (B))
+static long rest(long a, long b) {
+    return a % b;
+}
+GPUKERN void quotients(GPUGLMEM int *x, const int64_t n) {
+    VECTORIZE_OVER(i, n)
+        x[i] = RATIO(x[i], (int)(4 - i)) ;
+    END_VECTORIZE
+}
+GPUKERN void rests(GPUGLMEM int *x, const int64_t n) {
+    VECTORIZE_OVER(i, n)
+        x[i] = rest(x[i], 4 - i);
+    END_VECTORIZE
+}
+GPUKERN void fractions(GPUGLMEM double *x, const int64_t n) {
+    VECTORIZE_OVER(i, n)
+        x[i] = x[i] / (int)(4 - i);
+    END_VECTORIZE
+}
+";
+
+#[test]
+fn an_integer_divided_by_zero_on_a_cpu_is_an_error_that_names_the_line() {
+    for (device, language) in [("cpu:1", Language::C), ("cpu:2", Language::C), ("cpu:1", Language::Cpp)] {
+        let ctx = Context::open(device).unwrap();
+        let options = CompileOptions { checked: true, language, ..Default::default() };
+        let prog = compile_sources(&ctx, &[Source::named("mine.c", DIVIDES)], &options).unwrap_or_else(|error| panic!("{error}"));
+        for (kernel, line) in [("quotients", 7), ("rests", 3)] {
+            let divide = |n: i64| {
+                let mut x = ctx.array(&[12i32; 9]).unwrap();
+                prog.kernel(kernel).unwrap().call(args![&mut x, n]).map(|_| x.to_vec().unwrap())
+            };
+            let inside = divide(4).unwrap();
+            assert_eq!(inside, if kernel == "rests" { [0, 0, 0, 0, 12, 12, 12, 12, 12] } else { [3, 4, 6, 12, 12, 12, 12, 12, 12] });
+            let what = format!("integer division by zero in line {line} of mine.c");
+            assert_eq!(divide(9).unwrap_err(), KernelError::Conflict { kernel: kernel.into(), what });
+            assert_eq!(divide(4).unwrap(), inside, "the record is cleared");
+        }
+        let mut x = ctx.array(&[1.0f64; 6]).unwrap();
+        prog.kernel("fractions").unwrap().call(args![&mut x, 6i64]).unwrap();
+        assert_eq!(x.to_vec().unwrap()[3..], [1.0, f64::INFINITY, -1.0], "floating-point numbers are divided");
+    }
+}
+
+#[test]
+fn a_literal_zero_as_the_divisor_of_an_integer_is_refused() {
+    on_every_device(|ctx| {
+        for (parameters, divided) in
+            [("int x", "x / 0"), ("const int64_t x", "(2*x + 1) % 0UL"), ("GPUGLMEM const int *x", "x[2] / (0x0)"), ("int a", "7 / 0")]
+        {
+            let source = format!("\nGPUKERN void f({parameters}, GPUGLMEM double *y) {{\n    y[0] = {divided};\n}}");
+            let error = compile_text(ctx, &source).expect_err(divided).to_string();
+            assert_eq!(error, "<source>:3: an integer is divided by zero", "{divided}");
+        }
+        for divided in ["x / 0.0", "x / 1", "x / 0x10", "1.0 / 0", "y[0] / 0", "x / 01", "(double)x / 0"] {
+            let source = format!("GPUKERN void f(int x, GPUGLMEM double *y) {{ y[0] = {divided}; }}");
+            compile_text(ctx, &source).unwrap_or_else(|error| panic!("{divided}: {error}"));
+        }
+    });
 }

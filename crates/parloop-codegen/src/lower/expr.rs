@@ -75,8 +75,10 @@ impl Scope<'_> {
             if place > 0 && place % LONGEST_PART == 0 {
                 found = Typed::strong(self.once(found.settle(), "part"));
             }
+            let divisor = operand;
             let operand = value(self, operand)?;
             found = self.apply(*op, found, operand)?;
+            found = self.reported(*op, found, || Expr::binary(*op, Expr::var("…"), divisor.clone()));
         }
         Ok(found)
     }
@@ -129,7 +131,8 @@ impl Scope<'_> {
                 right,
             ) => {
                 let (left, right) = both(self, left, right)?;
-                Ok(self.apply(*op, left, right)?.settle())
+                let value = self.apply(*op, left, right)?;
+                Ok(self.reported(*op, value, || expr.clone()).settle())
             }
             Expr::Chain(chain) if chain.rest.iter().all(|(op, _)| *op != BinaryOp::Divide) => {
                 let first = Typed::strong(self.wide_index(&chain.first)?);
@@ -210,8 +213,35 @@ impl Scope<'_> {
         if op == BinaryOp::Power {
             return self.power(left, right);
         }
-        let (left, right) = (self.expr(left)?, self.expr(right)?);
-        self.apply(op, left, right)
+        let operands = (self.expr(left)?, self.expr(right)?);
+        let value = self.apply(op, operands.0, operands.1)?;
+        Ok(self.reported(op, value, || Expr::binary(op, left.clone(), right.clone())))
+    }
+
+    /// The value of `expr`; in checked mode, a divisor of integers that is zero is reported.
+    fn reported(&mut self, op: BinaryOp, typed: Typed, expr: impl Fn() -> Expr) -> Typed {
+        if !self.kernel.options.is_checked() || !matches!(op, BinaryOp::FloorDivide | BinaryOp::Modulo) {
+            return typed;
+        }
+        Typed { value: self.with_divisor(typed.value, &expr), weak: typed.weak }
+    }
+
+    fn with_divisor(&mut self, value: Value, expr: &dyn Fn() -> Expr) -> Value {
+        let is_whole = value.ty.scalar().is_some_and(DType::is_integer);
+        let kind = match value.kind {
+            ValueKind::Routine(routine @ (Routine::FloorDivide | Routine::Modulo), mut args) if is_whole => {
+                // `a // b // 1` is `a // b`, whose divisor is reported already.
+                let is_open = |divisor: &mut Value| !matches!(divisor.kind, ValueKind::Int(_) | ValueKind::Divisor { .. });
+                if let Some(divisor) = args.pop_if(is_open) {
+                    let site = self.shared.site(expr().to_string());
+                    args.push(Value::new(divisor.ty.clone(), ValueKind::Divisor { site, value: Box::new(divisor) }));
+                }
+                ValueKind::Routine(routine, args)
+            }
+            ValueKind::Vector(parts) => ValueKind::Vector(parts.into_iter().map(|part| self.with_divisor(part, expr)).collect()),
+            kind => kind,
+        };
+        Value { ty: value.ty, kind }
     }
 
     /// An operator that needs both of its operands.

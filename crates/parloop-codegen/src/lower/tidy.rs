@@ -104,7 +104,8 @@ fn is_harmless(value: &Value) -> bool {
         ValueKind::Cast(_) | ValueKind::Member(..) | ValueKind::Part { .. } | ValueKind::Vector(_) => true,
         ValueKind::Routine(routine, _) => *routine != Routine::Power,
         ValueKind::Element(..) | ValueKind::Pointer(..) | ValueKind::Address(_) => false,
-        ValueKind::Call(..) | ValueKind::Check { .. } | ValueKind::ShadowAccess(_) | ValueKind::Text(_) => false,
+        ValueKind::Call(..) | ValueKind::Check { .. } | ValueKind::Divisor { .. } => false,
+        ValueKind::ShadowAccess(_) | ValueKind::Text(_) => false,
     };
     itself
         && divides.is_none_or(|divisor| !is_whole || divisor.as_int().is_some_and(|divisor| divisor > 0))

@@ -112,6 +112,13 @@ pub enum ValueKind {
         /// What is checked, and against what.
         operands: Box<[Value; 2]>,
     },
+    /// The divisor of integers, unchanged; where it is zero, the site is reported.
+    Divisor {
+        /// The number of the site.
+        site: usize,
+        /// The divisor.
+        value: Box<Value>,
+    },
     /// Records in shadow memory an access; always true.
     ShadowAccess(Box<ShadowAccess>),
     /// C code.
@@ -382,7 +389,7 @@ impl Value {
             }
             ValueKind::Pointer(_, offset) => offset.iter().map(|value| &**value).collect(),
             ValueKind::Address(inner) | ValueKind::Unary(_, inner) | ValueKind::Cast(inner) | ValueKind::Member(inner, _) => vec![inner],
-            ValueKind::Part { whole, .. } => vec![whole],
+            ValueKind::Part { whole: inner, .. } | ValueKind::Divisor { value: inner, .. } => vec![inner],
             ValueKind::Binary(_, left, right) | ValueKind::Compare(_, left, right) => vec![left, right],
             ValueKind::Choose(parts) => parts.iter().collect(),
             ValueKind::Check { operands, .. } => operands.iter().collect(),

@@ -15,6 +15,8 @@ pub(super) enum Need {
     ShadowAccess,
     /// Functions of complex numbers.
     Complex(DType),
+    /// The function that reports a divisor of zero.
+    Divisor(DType),
     /// That function for the type.
     Routine(Routine, DType),
     /// An atomic compare-and-swap.
@@ -32,6 +34,18 @@ pub(super) fn name(routine: Routine, dtype: DType) -> String {
         Routine::Power => "pow",
     };
     format!("pl_{routine}_{}", dtype.name())
+}
+
+/// The name of the function that reports a divisor of zero.
+pub(super) fn divisor_name(dtype: DType) -> String {
+    format!("pl_divisor_{}", dtype.name())
+}
+
+/// The function that reports a divisor of zero: a limit of -2 stands for a division.
+pub(super) fn divisor(dialect: &dyn Dialect, dtype: DType) -> String {
+    let ty = dialect.scalar(dtype);
+    let (head, name) = (dialect.routine(), divisor_name(dtype));
+    format!("{head}{ty} {name}({ty} b, int site)\n{{\n  (void)site;\n  (void)PARLOOP_CHECK(b != 0, site, 0, -2);\n  return b;\n}}\n")
 }
 
 /// The name of an atomic function: memory is part of it, since OpenCL's pointers say where they point.

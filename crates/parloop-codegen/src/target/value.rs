@@ -132,6 +132,11 @@ impl Writer<'_> {
                 self.needs.insert(Need::Check);
                 (format!("PARLOOP_CHECK({index} >= 0 && {index} < {limit}, {site}, {index}, {limit})"), Bond::Primary)
             }
+            ValueKind::Divisor { site, value: divisor } => {
+                let (divisor, dtype) = (self.value(divisor), dtype.unwrap_or(DType::I32));
+                self.needs.extend([Need::Check, Need::Divisor(dtype)]);
+                (format!("{}({divisor}, {site})", super::routine::divisor_name(dtype)), Bond::Primary)
+            }
             ValueKind::ShadowAccess(touch) => (self.touch(touch), Bond::Primary),
         }
     }

@@ -23,6 +23,12 @@ const FLAGS: [&str; 7] = ["-O3", "-march=native", "-fPIC", "-shared", "-fno-math
 /// without it, and loading it takes 5 of the 60 ms of a small kernel.
 const GCC_FLAGS: [&str; 2] = ["-fno-tree-loop-distribution", "-fno-use-linker-plugin"];
 
+/// Lets the compiler call `__ubsan_handle_divrem_overflow` where an integer is about to be divided by zero. The source defines it.
+pub const WATCH_DIVISIONS: &str = "-fsanitize=integer-divide-by-zero";
+
+/// The libraries of gcc without that of its sanitizer, which also defines the function, and need not be installed.
+const GCC_LIBRARIES: [&str; 4] = ["-nodefaultlibs", "-lgcc_s", "-lgcc", "-lc"];
+
 /// Written before every source for a compiler that may be gcc under another name. For a small kernel the pragma takes gcc 9 ms longer than
 /// the flag; the code is the same.
 const FIRST_LINES: &str = "#if defined(__GNUC__) && !defined(__clang__)
@@ -38,6 +44,8 @@ struct Flavour {
     language: &'static str,
     /// Flags of every kernel in it.
     flags: &'static [&'static str],
+    /// Libraries of the language.
+    libraries: &'static [&'static str],
     /// Environment variables that name a compiler, the first before the second.
     variables: [&'static str; 2],
     /// Compilers that are looked for.
@@ -53,6 +61,7 @@ struct Flavour {
 const C: Flavour = Flavour {
     language: "c",
     flags: &["-std=gnu11", "-Werror=implicit-function-declaration"],
+    libraries: &[],
     variables: ["PARLOOP_CC", "CC"],
     names: ["cc", "gcc", "clang"],
     zig: "cc",
@@ -64,6 +73,7 @@ const C: Flavour = Flavour {
 const CPP: Flavour = Flavour {
     language: "c++",
     flags: &["-std=gnu++17", "-fno-strict-aliasing"],
+    libraries: &["-lstdc++"],
     variables: ["PARLOOP_CXX", "CXX"],
     names: ["c++", "g++", "clang++"],
     zig: "c++",
@@ -121,7 +131,7 @@ impl SystemCompiler {
         let metadata = resolved.metadata().map_err(not_started)?;
         let modified = metadata.modified().map_err(not_started)?;
         let identity = format!(
-            "{} {} {modified:?} {words:?} {FLAGS:?} {GCC_FLAGS:?} {FIRST_LINES:?} {:?} {}",
+            "{} {} {modified:?} {words:?} {FLAGS:?} {GCC_FLAGS:?} {FIRST_LINES:?} {GCC_LIBRARIES:?} {:?} {}",
             resolved.display(),
             metadata.len(),
             flavour.flags,
@@ -137,6 +147,8 @@ impl SystemCompiler {
 
     fn run(&self, source: &str, options: &[String], output: &Path) -> std::io::Result<Output> {
         let (flags, first_lines): (&[&str], &str) = if self.is_gcc { (&GCC_FLAGS, "") } else { (&[], FIRST_LINES) };
+        let watches_divisions = options.iter().any(|option| option == WATCH_DIVISIONS);
+        let libraries = if self.is_gcc && watches_divisions { [self.flavour.libraries, &GCC_LIBRARIES].concat() } else { Vec::new() };
         let mut child = Command::new(&self.program)
             .args(&self.words)
             .args(FLAGS)
@@ -147,6 +159,7 @@ impl SystemCompiler {
             .args(["-x", "none"])
             .args(options)
             .arg("-lm")
+            .args(libraries)
             .env("LC_ALL", "C")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

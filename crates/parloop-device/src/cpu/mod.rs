@@ -22,6 +22,7 @@ use crate::error::{CompileError, Result};
 use crate::kind::Language;
 
 pub use crate::identity::MAX_THREADS;
+pub use compiler::WATCH_DIVISIONS;
 pub use pages::vec_with_room;
 
 pub(crate) fn open(threads: Option<usize>) -> Result<Arc<dyn RawDevice>> {

@@ -1,3 +1,4 @@
+#include <setjmp.h>
 #define PARLOOP_CHECKED 1
 /* The first failure of a launch. The threads of a launch are done when it is taken. Where the site is -1, the text says what failed. */
 static struct { int64_t claimed, site, index, limit; char text[512]; } parloop_check_record;
@@ -9,6 +10,24 @@ __attribute__((noinline, cold, unused)) static int parloop_check_failed(int64_t 
         parloop_check_record.limit = limit;
     }
     return 0;
+}
+/* Compilers call this function where an integer is about to be divided by zero. The division cannot be done, so the part of the launch
+   ends here. The first words of `what` are the name of the file and the line. */
+static _Thread_local jmp_buf parloop_leave;
+#ifdef __cplusplus
+extern "C"
+#endif
+__attribute__((noinline, cold, visibility("hidden"))) void __ubsan_handle_divrem_overflow(void *what, void *dividend, void *divisor) {
+    struct { const char *file; uint32_t line, column; } place;
+    int64_t nobody = 0;
+    (void)dividend, (void)divisor;
+    memcpy(&place, what, sizeof place);
+    if (__atomic_compare_exchange_n(&parloop_check_record.claimed, &nobody, 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+        parloop_check_record.site = -1;
+        snprintf(parloop_check_record.text, sizeof parloop_check_record.text, "integer division by zero in line %u of %s",
+                 (unsigned)place.line, place.file ? place.file : "the source");
+    }
+    longjmp(parloop_leave, 1);
 }
 #ifdef __cplusplus
 extern "C"

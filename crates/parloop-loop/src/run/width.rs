@@ -453,6 +453,7 @@ impl Finder<'_> {
                     _ => self.unknown(),
                 }
             }
+            ValueKind::Divisor { value: divisor, .. } => self.value(divisor, used),
             ValueKind::Choose(parts) => {
                 self.value(&parts[0], Use::Number);
                 let (yes, no) = (self.value(&parts[1], used), self.value(&parts[2], used));

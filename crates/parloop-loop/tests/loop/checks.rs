@@ -460,3 +460,45 @@ fn assumptions_and_domains_are_about_integers() {
         assert!(message.starts_with(&format!("a domain uses `m`, which is of type {dtype};")), "{message}");
     }
 }
+
+#[test]
+fn in_checked_mode_an_integer_divided_by_zero_is_reported() {
+    // The instruction, and what is reported where `b` has a zero in its third place, or `m` is zero.
+    let cases = [
+        ("out[i] = a[i] // b[i]", Some("a[i] // b[i]")),
+        ("out[i] = 3*(a[i] % b[i]) + 1", Some("a[i] % b[i]")),
+        ("out[i] = a[i % m]", Some("i % m")),
+        ("out[i] = a[i] // b[i] // 1 + 0", Some("a[i] // b[i]")),
+        ("out[i] = if(b[i] == 0, 0, a[i] // b[i])", None),
+        ("out[i] = a[i] // (b[i] + 7.0)", None),
+        ("out[i] = a[i] // 4 + a[i] % 3", None),
+    ];
+    for context in contexts() {
+        for (instruction, reported) in cases {
+            let program = |checked: bool| {
+                let options = KernelOptions { checked: Some(checked), ..KernelOptions::default() };
+                let builder = KernelBuilder::new().name("k").domain("{[i]: 0<=i<5}").instructions(instruction).options(options);
+                let builder =
+                    builder.data(Data::global("a, out").dtype("int32").shape("5")).data(Data::global("b").dtype("int32").shape("5"));
+                builder.data(Data::value("m").dtype("int32")).build().unwrap().compile(&context).unwrap()
+            };
+            let call = |checked: bool, b: [i32; 5], m: i64| {
+                let (a, b, mut out) =
+                    (context.array(&[7i32, -8, 9, 10, 11]).unwrap(), context.array(&b).unwrap(), context.zeros::<i32>(5).unwrap());
+                let mut args =
+                    vec![("a", LoopArg::from(&a)), ("b", LoopArg::from(&b)), ("out", LoopArg::from(&mut out)), ("m", LoopArg::from(m))];
+                let called = program(checked).call(&mut args);
+                drop(args);
+                called.map(|()| out.to_vec().unwrap()).map_err(|error| error.to_string())
+            };
+            let message = |what: &str| format!("kernel `k`: integer division by zero in {what}");
+            let (ones, zero) = ([1, 2, 3, 4, 5], [1, 2, 0, 4, 5]);
+            assert_eq!(call(true, ones, 2).unwrap(), call(false, ones, 2).unwrap(), "{instruction}");
+            match reported {
+                Some(what) => assert_eq!(call(true, zero, 0).unwrap_err(), message(what), "{instruction}"),
+                None => _ = call(true, zero, 0).unwrap(),
+            }
+            call(false, zero, 0).unwrap();
+        }
+    }
+}

@@ -146,3 +146,16 @@ fn the_environment_turns_checks_on() {
         assert!(String::from_utf8_lossy(&output.stdout).contains(told), "{value:?}: {output:?}");
     }
 }
+
+#[test]
+fn an_integer_divided_by_zero_in_a_kernel_in_c_is_reported_on_a_cpu() {
+    let cells = Set::new(40, "cells").unwrap();
+    let kernel = c("void part(const int *n, int *x) {\n    int m = n[0] - 33;\n    x[0] = 1000 / m;\n}", "part");
+    for threads in ["cpu:1", "cpu:2"] {
+        let context = Context::open(threads).unwrap();
+        let n = Dat::new(&cells.data(1).unwrap(), &(0..40).collect::<Vec<i32>>(), "n").unwrap();
+        let x = Dat::new(&cells.data(1).unwrap(), &[7; 40], "x").unwrap();
+        let error = message(&kernel, &cells, vec![n.arg(Access::Read, None), x.arg(Access::Write, None)], &context);
+        assert!(error.contains("integer division by zero in line 3 of"), "{error}");
+    }
+}

@@ -106,7 +106,7 @@ fn functions_that_may_mean_something_else_for_vectors_are_refused() {
             "double t[2] = {x[0], 1}; A[0] = x[0] > 1 ? t[2] : 1.0;",
             "an index that may be valid only in some lanes stands behind a condition",
         ),
-        ("A[0] = x[0] > 1 ? x[0] + 1 / 0 : 1.0;", "a quotient that is the same in all lanes stands behind a condition"),
+        ("A[0] = x[0] > 1 ? x[0] + 1 / (1 - 1) : 1.0;", "a quotient that is the same in all lanes stands behind a condition"),
         ("double t[5000]; t[0] = x[0]; A[0] = t[0];", "its arrays are too long for vectors, or of a length that is not a number"),
         ("double t[50 * 10 * 10]; t[0] = x[0]; A[0] = t[0];", "its arrays are too long for vectors, or of a length that is not a number"),
         ("int n = 2; double t[n]; t[0] = x[0]; A[0] = t[0];", "its arrays are too long for vectors, or of a length that is not a number"),
