@@ -7,8 +7,7 @@ use parloop_device::DType;
 use parloop_ir::affine::to_affine;
 use parloop_ir::domain::Forest;
 use parloop_ir::program::Program;
-use parloop_ir::substitution::expand_calls;
-use parloop_ir::syntax::{ArgumentKind, BinaryOp, Expr, Instruction, LoopKernel, SubstitutionRule, Type, UnaryOp};
+use parloop_ir::syntax::{ArgumentKind, BinaryOp, Expr, Instruction, LoopKernel, Type, UnaryOp};
 use parloop_isl::{Name, Set};
 
 use super::count::Count;
@@ -72,23 +71,20 @@ pub struct Work {
 }
 
 impl Work {
-    /// Counts the work of a kernel, after types are inferred and reductions are realised. `rules` are its substitution rules before
-    /// expansion: the value of a rule is computed once in a loop, however often it is used there.
+    /// Counts the work of a kernel, after types are inferred and reductions are realised. Expressions that are written several times in the
+    /// same loops, by rules for instance, are computed once, as compilers do.
     ///
     /// # Errors
     /// If a type is missing, or if the solver fails.
-    pub fn of(program: &Program, kernel: &LoopKernel, rules: &BTreeMap<Name, SubstitutionRule>) -> Result<Work, StatsError> {
+    pub fn of(program: &Program, kernel: &LoopKernel) -> Result<Work, StatsError> {
         only_numbers(kernel)?;
         let forest = Forest::of(kernel);
-        // Another pass reports rules that cannot be expanded.
-        let expanded =
-            |rule: &SubstitutionRule| Some((rule.parameters.clone(), expand_calls(&rule.body, rules, &rule.name, &|_| true).ok()?));
         let mut counter = Counter {
             kernel,
             reader: TypeReader::new(program, kernel),
             work: Work::default(),
             touched: BTreeMap::new(),
-            rules: rules.values().filter_map(expanded).filter(|(_, body)| !operations(body).is_empty()).collect(),
+            written: kernel.instructions.iter().flat_map(|instruction| instruction.lhs()).filter_map(Expr::written_name).collect(),
             computed: HashSet::new(),
         };
         for argument in &kernel.arguments {
@@ -117,45 +113,63 @@ struct Counter<'a> {
     work: Work,
     /// The accessed elements; `None` if unknown.
     touched: BTreeMap<(Name, Direction), Option<Set>>,
-    /// The bodies of rules, with the names of their parameters.
-    rules: Vec<(Vec<Name>, Expr)>,
-    /// Values computed by rules, with the loops around them.
-    computed: HashSet<(Vec<Name>, Expr)>,
+    /// The variables that the kernel writes.
+    written: HashSet<&'a Name>,
+    /// Values that were computed, and where.
+    computed: HashSet<(Computed, Expr)>,
+}
+
+/// Where equal expressions have one value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Computed {
+    /// Everywhere in these loops, since the kernel does not change what is read.
+    InLoops(Vec<Name>),
+    /// In that instruction.
+    InInstruction(Name),
+}
+
+/// How often an instruction runs, and where.
+struct Runs<'a> {
+    instruction: &'a Name,
+    within: &'a [Name],
+    domain: &'a Set,
+    point: Count,
 }
 
 impl Counter<'_> {
     fn instruction(&mut self, instruction: &Instruction, domain: &Set, within: &[Name]) -> Result<(), StatsError> {
-        let point = Count::points(domain, 1)?;
+        let runs = Runs { instruction: &instruction.id, within, domain, point: Count::points(domain, 1)? };
         for expr in instruction.rhs() {
-            self.expr(expr, domain, &point, within)?;
+            self.expr(expr, &runs)?;
         }
         for lhs in instruction.lhs() {
-            self.access(lhs, Direction::Store, domain, &point)?;
+            self.access(lhs, Direction::Store, &runs)?;
         }
         Ok(())
     }
 
-    fn expr(&mut self, expr: &Expr, domain: &Set, point: &Count, within: &[Name]) -> Result<(), StatsError> {
-        let is_of_rule = self.rules.iter().any(|(parameters, body)| stands_for(body, expr, parameters, &mut BTreeMap::new()));
-        if is_of_rule && !self.computed.insert((within.to_vec(), expr.clone())) {
-            return Ok(());
-        }
+    fn expr(&mut self, expr: &Expr, runs: &Runs<'_>) -> Result<(), StatsError> {
         let operations = operations(expr);
-        if !operations.is_empty()
-            && let Some(dtype) = self.reader.type_of(expr)?.scalar()
-        {
-            for operation in operations {
-                self.work.operations.entry((operation, dtype)).or_insert_with(Count::zero).add(point.clone());
+        if !operations.is_empty() {
+            let changes = expr.any(&mut |part| matches!(part, Expr::Variable(name) if self.written.contains(name)));
+            let place = if changes { Computed::InInstruction(runs.instruction.clone()) } else { Computed::InLoops(runs.within.to_vec()) };
+            if !self.computed.insert((place, expr.clone())) {
+                return Ok(());
+            }
+            if let Some(dtype) = self.reader.type_of(expr)?.scalar() {
+                for operation in operations {
+                    self.work.operations.entry((operation, dtype)).or_insert_with(Count::zero).add(runs.point.clone());
+                }
             }
         }
         match expr {
-            Expr::Subscript(..) | Expr::LinearSubscript(..) | Expr::SubArray(_) => self.access(expr, Direction::Load, domain, point),
-            _ => expr.children().into_iter().try_for_each(|child| self.expr(child, domain, point, within)),
+            Expr::Subscript(..) | Expr::LinearSubscript(..) | Expr::SubArray(_) => self.access(expr, Direction::Load, runs),
+            _ => expr.children().into_iter().try_for_each(|child| self.expr(child, runs)),
         }
     }
 
     /// Index arithmetic is not counted; reads in an index are.
-    fn access(&mut self, place: &Expr, direction: Direction, domain: &Set, point: &Count) -> Result<(), StatsError> {
+    fn access(&mut self, place: &Expr, direction: Direction, runs: &Runs<'_>) -> Result<(), StatsError> {
         let Some(array) = place.written_name() else { return Ok(()) };
         for child in place.children() {
             let mut inner = Vec::new();
@@ -165,16 +179,16 @@ impl Counter<'_> {
                 }
             });
             for access in inner {
-                self.access(access, Direction::Load, domain, point)?;
+                self.access(access, Direction::Load, runs)?;
             }
         }
         if !self.work.types.contains_key(array) {
             return Ok(());
         }
         let key = (array.clone(), direction);
-        self.work.accesses.entry(key.clone()).or_insert_with(Count::zero).add(point.clone());
+        self.work.accesses.entry(key.clone()).or_insert_with(Count::zero).add(runs.point.clone());
         let elements = match place {
-            Expr::Subscript(_, indices) => self.image(indices, domain)?,
+            Expr::Subscript(_, indices) => self.image(indices, runs.domain)?,
             _ => None,
         };
         let known = self.touched.remove(&key);
@@ -200,21 +214,6 @@ impl Counter<'_> {
         }
         Ok(Some(domain.image(&functions)?))
     }
-}
-
-/// Whether an expression is the body of a rule with arguments for its parameters, written or expanded.
-fn stands_for<'a>(body: &Expr, expr: &'a Expr, parameters: &[Name], given: &mut BTreeMap<Name, &'a Expr>) -> bool {
-    if let Expr::Variable(name) = body
-        && parameters.contains(name)
-    {
-        return **given.entry(name.clone()).or_insert(expr) == *expr;
-    }
-    let (inner, other) = (body.children(), expr.children());
-    let outermost = |expr: &Expr| expr.map_children(&mut |_| Expr::int(0));
-    inner.len() == other.len()
-        && std::mem::discriminant(body) == std::mem::discriminant(expr)
-        && outermost(body) == outermost(expr)
-        && inner.into_iter().zip(other).all(|(body, expr)| stands_for(body, expr, parameters, given))
 }
 
 /// How the outermost operators of an expression are counted.

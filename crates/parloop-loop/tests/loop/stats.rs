@@ -1,12 +1,12 @@
 //! Counts of points against brute force.
 
-use std::collections::BTreeMap;
-
 use parloop_device::DType;
 use parloop_isl::Set;
 use parloop_loop::create::{Data, KernelBuilder};
+use parloop_loop::parse;
 use parloop_loop::stats::{Count, Direction, Operation, Work};
-use parloop_loop::syntax::Target;
+use parloop_loop::syntax::{Program, Target};
+use parloop_loop::transform::apply;
 
 fn counted(text: &str, values: &[(&str, i64)]) -> (u128, bool) {
     let count = Count::points(&Set::parse(text).unwrap(), 1).unwrap();
@@ -55,7 +55,7 @@ fn a_product_of_matrices_does_two_n_cubed_operations() {
         .build()
         .unwrap();
     let prepared = parloop_loop::prepare::prepare(&program, Target::C).unwrap();
-    let work = Work::of(&prepared, prepared.entry().unwrap(), &BTreeMap::new()).unwrap();
+    let work = Work::of(&prepared, prepared.entry().unwrap()).unwrap();
     assert_eq!(work.operations[&(Operation::Add, DType::F32)].to_string(), "n^3");
     assert_eq!(work.operations[&(Operation::Multiply, DType::F32)].to_string(), "n^3");
     assert_eq!(work.accesses[&("a".into(), Direction::Load)].to_string(), "n^3");
@@ -74,9 +74,47 @@ fn neighbours_in_a_stencil_are_touched_once() {
         .build()
         .unwrap();
     let prepared = parloop_loop::prepare::prepare(&program, Target::C).unwrap();
-    let work = Work::of(&prepared, prepared.entry().unwrap(), &BTreeMap::new()).unwrap();
+    let work = Work::of(&prepared, prepared.entry().unwrap()).unwrap();
     let key = ("a".into(), Direction::Load);
     assert_eq!(work.accesses[&key].evaluate(&|_| Some(100)).unwrap().value, 300);
     let touched = work.footprints[&key].as_ref().unwrap().evaluate(&|_| Some(100)).unwrap();
     assert_eq!((touched.value, touched.exact), (102, true));
+}
+
+/// Additions and multiplications of float64, for n = 64.
+fn flops(program: &Program) -> u128 {
+    let prepared = parloop_loop::prepare::prepare(program, Target::C).unwrap();
+    let work = Work::of(&prepared, prepared.entry().unwrap()).unwrap();
+    let floats = work.operations.iter().filter(|((_, dtype), _)| *dtype == DType::F64);
+    floats.map(|(_, count)| count.evaluate(&|_| Some(64)).unwrap().value).sum()
+}
+
+#[test]
+fn operations_are_those_counted_by_hand_before_and_after_transformations() {
+    let split = "split_iname i 16 outer_tag=g.0 inner_tag=l.0";
+    // The domain, the instructions, the operations for each point by hand times points, and chains of steps that leave them so.
+    let cases: [(&str, &str, u128, &[&[&str]]); 6] = [
+        (
+            "{[i]: 0<=i<n}",
+            "f(x) := 2*x + 1\nout[i] = f(a[i])*f(a[i]) + b[i]",
+            4 * 64,
+            &[&[], &["expand_subst"], &[split, "add_prefetch a i_inner default_tag=l.auto"], &["expand_subst", split]],
+        ),
+        ("{[i]: 0<=i<n}", "f(x) := x*x\nout[i] = f(a[i]) + f(b[i])", 3 * 64, &[&[], &["expand_subst"]]),
+        ("{[i]: 0<=i<n}", "f(x) := x*x\ng(x) := f(x) + 1\nout[i] = f(a[i]) + g(a[i])", 3 * 64, &[&[], &["expand_subst"]]),
+        // `out` changes between the two.
+        ("{[i]: 0<=i<n}", "out[i] = 2*out[i] {id=one}\nout[i] = 2*out[i] {id=two, dep=one}", 2 * 64, &[&[]]),
+        ("{[i,j]: 0<=i<n and 0<=j<n}", "out[i] = sum(j, 2*a[j] + a[j]*a[j])", 4 * 64 * 64, &[&[]]),
+        ("{[i,j]: 0<=i<n and 0<=j<n}", "f(j) := 2*a[j]\nout[i] = sum(j, f(j)*b[i]) + 1", (3 * 64 + 1) * 64, &[&[], &["expand_subst"]]),
+    ];
+    for (domain, text, expected, chains) in cases {
+        let data = Data::global("a, b, out").dtype("float64").shape("n");
+        let program = KernelBuilder::new().domain(domain).instructions(text).data(data).rest().build().unwrap();
+        for chain in chains {
+            let done = chain.iter().fold(program.clone(), |program, step| {
+                apply(&program, &parse::step(step).unwrap()).unwrap_or_else(|error| panic!("{step}: {error}"))
+            });
+            assert_eq!(flops(&done), expected, "{text}, {chain:?}");
+        }
+    }
 }

@@ -399,7 +399,7 @@ fn operations_that_vectors_and_records_do_not_have_are_refused() {
 #[test]
 fn the_work_of_vectors_is_not_counted() {
     let prepared = prepare(&program(&over_i("  a: global float32x4[n]", "  a[i] = 2*a[i]")), Target::C).unwrap();
-    let error = Work::of(&prepared, prepared.entry().unwrap(), &BTreeMap::new()).unwrap_err();
+    let error = Work::of(&prepared, prepared.entry().unwrap()).unwrap_err();
     assert_eq!(error.to_string(), "`a` has elements of type float32x4; the work of kernels with vectors or records is not counted");
 }
 

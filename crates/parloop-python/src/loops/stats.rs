@@ -26,8 +26,7 @@ fn work_of(program: &Program, entry: &Name) -> Result<Work> {
     only.entrypoints.retain(|name| name == entry);
     let prepared = prepare(&only, program.target.unwrap_or(parloop_loop::syntax::Target::C))?;
     let kernel = prepared.kernel(entry).ok_or_else(|| parloop_loop::error::LoopError::NoEntry { names: Vec::new() })?;
-    let rules = program.kernel(entry).map(|kernel| kernel.substitutions.clone()).unwrap_or_default();
-    Ok(Work::of(&prepared, kernel, &rules)?)
+    Ok(Work::of(&prepared, kernel)?)
 }
 
 /// The number for these sizes, and whether it is exact; without sizes only its text.
