@@ -89,6 +89,24 @@ pub enum AddPrefetchError {
         /// The indices.
         indices: usize,
     },
+    /// A footprint with a name that the kernel does not have.
+    #[error(
+        "`{footprint}` selects what to fetch, but kernel `{kernel}` has no iname `{name}`; its inames are {}; {}",
+        quoted(.inames),
+        select(.reads)
+    )]
+    FootprintName {
+        /// The kernel.
+        kernel: Name,
+        /// The footprint.
+        footprint: String,
+        /// The name.
+        name: Name,
+        /// The inames of the kernel.
+        inames: Vec<Name>,
+        /// The reads of the array.
+        reads: Vec<String>,
+    },
     /// A slice that is not the whole axis.
     #[error("index {axis} of a footprint of `{array}` selects part of an axis; only the whole axis, `:`, can be fetched")]
     PartialSlice {
@@ -119,13 +137,13 @@ pub enum AddPrefetchError {
     #[error(transparent)]
     Extract(#[from] ExtractSubstError),
     /// The values cannot be precomputed.
-    #[error("fetching `{array}`: {reason}{}", choose(.reads))]
+    #[error("fetching `{array}`: {reason}{}", choose(.reason, .reads))]
     Precompute {
         /// The array.
         array: Name,
         /// Why not.
         reason: PrecomputeError,
-        /// The reads to fetch together, if there are several.
+        /// The reads of which one may have been meant.
         reads: Vec<String>,
     },
     /// A call does not match its rule.
@@ -151,6 +169,7 @@ pub fn add_prefetch(kernel: &LoopKernel, what: &Prefetch) -> Result<LoopKernel, 
     let original = kernel;
     let layout = layout_of(kernel, &what.array)?;
     let axes = axis_count(kernel, what, layout)?;
+    check_footprint(kernel, what)?;
     if what.inames.len() > axes {
         return Err(AddPrefetchError::TooManyNames { array: what.array.clone(), axes, given: what.inames.len() });
     }
@@ -184,8 +203,13 @@ pub fn add_prefetch(kernel: &LoopKernel, what: &Prefetch) -> Result<LoopKernel, 
         ..Precompute::new(rule.clone(), sweep_inames)
     };
     let failed = |reason| {
-        // Reads that are far apart have no common footprint.
-        let reads = if matches!(reason, PrecomputeError::Unbounded { .. }) { different_reads(original, what) } else { Vec::new() };
+        let reads = match (&reason, what.footprint.is_empty()) {
+            // Reads that are far apart have no common footprint.
+            (PrecomputeError::Unbounded { .. }, true) => Some(reads(original, what)).filter(|reads| reads.len() > 1),
+            (PrecomputeError::UnusedSweep { .. }, false) => Some(reads(original, what)),
+            _ => None,
+        };
+        let reads = reads.unwrap_or_default();
         AddPrefetchError::Precompute { array: what.array.clone(), reason, reads }
     };
     kernel = precompute(&kernel, &ahead).map_err(failed)?;
@@ -196,17 +220,48 @@ pub fn add_prefetch(kernel: &LoopKernel, what: &Prefetch) -> Result<LoopKernel, 
 }
 
 /// How to fetch one of several reads.
-fn choose(reads: &[String]) -> String {
+fn choose(reason: &PrecomputeError, reads: &[String]) -> String {
     let Some(last) = reads.last() else { return String::new() };
-    let all: Vec<String> = reads.iter().map(|read| format!("`{read}`")).collect();
-    format!("; {} are fetched together; to fetch only one, write its indices, as in `add_prefetch \"{last}\"`", all.join(" and "))
+    if matches!(reason, PrecomputeError::UnusedSweep { .. }) {
+        return format!(", or {}", select(reads));
+    }
+    format!("; {} are fetched together; to fetch only one, write its indices, as in `add_prefetch \"{last}\"`", quoted(reads).replace(", ", " and "))
 }
 
-/// The reads of the array with different indices; none if there is only one, or if the footprint is given.
-fn different_reads(kernel: &LoopKernel, what: &Prefetch) -> Vec<String> {
+/// How to select a read.
+fn select(reads: &[String]) -> String {
+    let calls: Vec<String> = reads.iter().map(|read| format!("`add_prefetch \"{read}\"`")).collect();
+    format!("to fetch one read, write its indices as the kernel has them: {}", calls.join(" or "))
+}
+
+fn quoted(names: &[impl std::fmt::Display]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// Names in a footprint must be those of the kernel: of an iname that was split there are only the parts.
+fn check_footprint(kernel: &LoopKernel, what: &Prefetch) -> Result<(), AddPrefetchError> {
+    let is_known = |name: &Name| {
+        kernel.inames.contains_key(name)
+            || kernel.temporaries.contains_key(name)
+            || kernel.arguments.iter().any(|argument| argument.name == *name)
+            || kernel.domains.iter().any(|domain| domain.params().contains(name))
+    };
+    for indices in &what.footprint {
+        let names = indices.iter().flat_map(Expr::variables);
+        if let Some(name) = names.into_iter().find(|name| !is_known(name)) {
+            let footprint = Expr::subscript(what.array.clone(), indices.iter().cloned()).to_string();
+            let (kernel_name, inames) = (kernel.name.clone(), kernel.inames.keys().cloned().collect());
+            return Err(AddPrefetchError::FootprintName { kernel: kernel_name, footprint, name, inames, reads: reads(kernel, what) });
+        }
+    }
+    Ok(())
+}
+
+/// The reads of the array with different indices.
+fn reads(kernel: &LoopKernel, what: &Prefetch) -> Vec<String> {
     let mut reads: Vec<String> = Vec::new();
     let selected = kernel.instructions.iter().filter(|instruction| what.within.matches(kernel, instruction));
-    for expr in selected.flat_map(|instruction| instruction.exprs()).chain(kernel.substitutions.values().map(|rule| &rule.body)) {
+    for expr in selected.flat_map(|instruction| instruction.rhs()).chain(kernel.substitutions.values().map(|rule| &rule.body)) {
         expr.visit(&mut |inner| {
             if let Expr::Subscript(array, _) = inner
                 && **array == Expr::var(&what.array)
@@ -216,7 +271,7 @@ fn different_reads(kernel: &LoopKernel, what: &Prefetch) -> Vec<String> {
             }
         });
     }
-    if reads.len() < 2 || !what.footprint.is_empty() { Vec::new() } else { reads }
+    reads
 }
 
 fn type_of(kernel: &LoopKernel, array: &Name) -> Option<Type> {
