@@ -1,5 +1,5 @@
-//! Local axes for inames tagged `l.auto`: the iname with the smallest stride in global memory gets axis 0, and so on; among those without
-//! global accesses, the longest gets the longest axis.
+//! Local axes for inames tagged `l.auto`: the iname with the smallest stride in global memory gets axis 0, and so on, if it is as long as the
+//! axis, otherwise the longest, so that few items are idle; among those without global accesses, the longest gets the longest axis.
 //!
 //! The inames with explicit axes determine the group size. One that is longer than its axis is split, and the outer part is a loop.
 
@@ -45,7 +45,7 @@ pub fn assign_automatic_axes(kernel: &LoopKernel) -> Result<LoopKernel, LocalAxe
     let mut kernel = kernel.clone();
     let sizes = local_sizes(&kernel)?;
     for axis in 0..sizes.len() {
-        while let Some(iname) = next_for_axis(&kernel, axis as u8) {
+        while let Some(iname) = next_for_axis(&kernel, axis as u8, sizes[axis])? {
             kernel = assign(kernel, &iname, Some(axis), &sizes)?;
         }
     }
@@ -71,12 +71,22 @@ fn local_sizes(kernel: &LoopKernel) -> Result<Vec<i64>, LocalAxesError> {
     Ok((0u8..).map_while(|axis| sizes.get(&axis).copied()).collect())
 }
 
-/// The iname that an instruction without that axis would best have on it.
-fn next_for_axis(kernel: &LoopKernel, axis: u8) -> Option<Name> {
-    (kernel.instructions.iter()).find_map(|instruction| match local_axes(kernel, instruction).contains(&axis) {
-        true => None,
-        false => ranked_by_stride(kernel, instruction).into_iter().next(),
-    })
+/// The iname that an instruction without that axis would best have on it: neighbours in memory for neighbouring items if there is one for
+/// each item, otherwise the one that leaves the fewest items idle.
+fn next_for_axis(kernel: &LoopKernel, axis: u8, size: i64) -> Result<Option<Name>, LocalAxesError> {
+    for instruction in kernel.instructions.iter().filter(|instruction| !local_axes(kernel, instruction).contains(&axis)) {
+        let mut best: Option<(i64, Name)> = None;
+        for iname in ranked_by_stride(kernel, instruction) {
+            let items = constant_length(kernel, &iname)?.unwrap_or(-1).min(size);
+            if best.as_ref().is_none_or(|(most, _)| items > *most) {
+                best = Some((items, iname));
+            }
+        }
+        if let Some((_, iname)) = best {
+            return Ok(Some(iname));
+        }
+    }
+    Ok(None)
 }
 
 /// An iname that goes through no global memory, the longest first, and the longest axis that is free, so that items have few turns.
