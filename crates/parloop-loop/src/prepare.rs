@@ -8,7 +8,7 @@ use parloop_analysis::dependence::Doubt;
 use parloop_analysis::infer;
 use parloop_codegen::check::{Bounds, CallBound, CheckError};
 use parloop_codegen::lower::{self, Code, Lowered};
-use parloop_codegen::schedule::{self, Schedule};
+use parloop_codegen::schedule::{self, Schedule, ScheduleError};
 use parloop_codegen::{check, target};
 use parloop_device::DType;
 use parloop_ir::affine::from_affine;
@@ -147,7 +147,11 @@ pub fn generate(program: &Program, entry: &str, target: Target) -> Result<Genera
     for name in reachable(&program)? {
         if let Some(kernel) = program.callables.get(&name).and_then(|callable| callable.kernel()) {
             let Bounds { in_calls, in_kernel } = check::before_schedule(&program, kernel)?;
-            let mut scheduled = schedule::schedule(&program, kernel)?;
+            let written = only.callables.get(&name).and_then(|callable| callable.kernel());
+            let mut scheduled = schedule::schedule(&program, kernel).map_err(|error| match (error, written) {
+                (ScheduleError::Sequence(error), Some(written)) => ScheduleError::Sequence(error.in_terms_of(written)),
+                (error, _) => error,
+            })?;
             scheduled.guarded = in_kernel;
             bounds.extend(in_calls);
             let found = check::after_schedule(&program, &scheduled)?;

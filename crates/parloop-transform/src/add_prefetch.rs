@@ -225,7 +225,10 @@ fn choose(reason: &PrecomputeError, reads: &[String]) -> String {
     if matches!(reason, PrecomputeError::UnusedSweep { .. }) {
         return format!(", or {}", select(reads));
     }
-    format!("; {} are fetched together; to fetch only one, write its indices, as in `add_prefetch \"{last}\"`", quoted(reads).replace(", ", " and "))
+    format!(
+        "; {} are fetched together; to fetch only one, write its indices, as in `add_prefetch \"{last}\"`",
+        quoted(reads).replace(", ", " and ")
+    )
 }
 
 /// How to select a read.

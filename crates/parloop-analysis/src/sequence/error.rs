@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use parloop_ir::syntax::{Expr, Instruction, LoopKernel};
 use parloop_isl::{IslError, Name};
 
 /// A temporary that an instruction computes outside loops in which it is read.
@@ -54,6 +55,42 @@ pub enum SequenceError {
         second_nest: Vec<Name>,
         /// A temporary that one computes for the other outside some of its loops, if any.
         outside: Option<Box<ComputedOutside>>,
+    },
+    /// Two instructions as the user wrote them, of which one at least has a reduction, need the same loop in two places of the nest.
+    #[error(
+        "iname `{iname}` would have to be one loop in two places: `{first}` runs in {}, `{second}` runs in {}; give one of them its own \
+         loop: duplicate_inames(\"{iname}\", within=\"{within}\")",
+        Nest(first_nest),
+        Nest(second_nest)
+    )]
+    ReductionNesting {
+        /// The iname.
+        iname: Name,
+        /// The text of an instruction inside it.
+        first: String,
+        /// Its loops, outermost first.
+        first_nest: Vec<Name>,
+        /// The text of another instruction inside it.
+        second: String,
+        /// Its loops, outermost first.
+        second_nest: Vec<Name>,
+        /// A query that finds the second one.
+        within: String,
+    },
+    /// The loop of a reduction has to end before another instruction that runs in the same loop.
+    #[error(
+        "`{needs}` needs `{needed}`, which is known when the loop over `{iname}` has ended, but runs in the same loop; give it its own: \
+         duplicate_inames(\"{iname}\", within=\"{within}\")"
+    )]
+    ReductionOrder {
+        /// The iname.
+        iname: Name,
+        /// The text of an instruction.
+        needs: String,
+        /// The text of the instruction with the reduction.
+        needed: String,
+        /// A query that finds the first one.
+        within: String,
     },
     /// The user's order of loops is impossible: the outer loop is needed inside.
     #[error("loops cannot nest as `{outer}`, `{inner}`: `{instruction}` runs in `{inner}` and not in `{outer}`; change prioritize_loops")]
@@ -169,6 +206,72 @@ pub enum SequenceError {
     /// The solver failed.
     #[error(transparent)]
     Isl(#[from] IslError),
+}
+
+impl SequenceError {
+    /// The error in terms of the kernel that the user has, whose reductions are not realised: instructions that were made of these are not
+    /// known there.
+    pub fn in_terms_of(self, written: &LoopKernel) -> SequenceError {
+        self.translated(written).unwrap_or(self)
+    }
+
+    fn translated(&self, written: &LoopKernel) -> Option<SequenceError> {
+        let source = |id: &Name| source_of(written, id);
+        match self {
+            SequenceError::Nesting { iname, first, first_nest, second, second_nest, outside: None } => {
+                let (one, other) = (source(first)?, source(second)?);
+                let is_known = one.id == *first && other.id == *second || one.id == other.id || !written.inames.contains_key(iname);
+                (!is_known).then(|| SequenceError::ReductionNesting {
+                    iname: iname.clone(),
+                    first: text_of(one),
+                    first_nest: first_nest.clone(),
+                    second: text_of(other),
+                    second_nest: second_nest.clone(),
+                    within: query_for(written, other),
+                })
+            }
+            SequenceError::LoopCycle { loops: inames, first, first_dependency, second, second_dependency } => {
+                let [iname] = &inames[..] else { return None };
+                let [needs, needed, again, last] = [first, first_dependency, second, second_dependency].map(source);
+                let (needs, needed) = (needs?, needed?);
+                let is_reduction = needed.id == again?.id && needed.id == last?.id && needs.id != needed.id;
+                (is_reduction && written.inames.contains_key(iname)).then(|| SequenceError::ReductionOrder {
+                    iname: iname.clone(),
+                    needs: text_of(needs),
+                    needed: text_of(needed),
+                    within: query_for(written, needs),
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The instruction with that id, or the one whose reduction it was made of: its id begins with that of the instruction.
+fn source_of<'a>(written: &'a LoopKernel, id: &Name) -> Option<&'a Instruction> {
+    let all = || written.instructions.iter().map(|instruction| &**instruction);
+    let is_made_of = |instruction: &&Instruction| {
+        let rest = id.strip_prefix(instruction.id.as_str());
+        rest.is_some_and(|rest| rest.starts_with('_')) && !instruction.reduction_inames().is_empty()
+    };
+    all().find(|instruction| instruction.id == *id).or_else(|| all().filter(is_made_of).max_by_key(|instruction| instruction.id.len()))
+}
+
+/// `a, b = c`, as it was written.
+fn text_of(instruction: &Instruction) -> String {
+    let lhs: Vec<String> = instruction.lhs().into_iter().map(Expr::to_string).collect();
+    let rhs = instruction.rhs().first().map(|rhs| rhs.to_string()).unwrap_or_default();
+    format!("{} = {rhs}", lhs.join(", "))
+}
+
+/// A query that finds that instruction alone, by what it writes if no other writes it.
+fn query_for(written: &LoopKernel, instruction: &Instruction) -> String {
+    let writes = |other: &Instruction, name: &Name| other.lhs().into_iter().any(|lhs| lhs.written_name() == Some(name));
+    let is_only = |name: &&Name| written.instructions.iter().all(|other| other.id == instruction.id || !writes(other, name));
+    match instruction.lhs().into_iter().filter_map(Expr::written_name).find(is_only) {
+        Some(name) => format!("writes:{name}"),
+        None => format!("id:{}", instruction.id),
+    }
 }
 
 /// Names in backquotes, with commas.

@@ -1,8 +1,13 @@
 //! Reductions as instructions.
 
-use parloop_loop::create::KernelBuilder;
+use parloop_kernel::Context;
+use parloop_loop::create::{Data, KernelBuilder};
+use parloop_loop::parse;
+use parloop_loop::prelude::*;
 use parloop_loop::reduce::{Realization, ReduceError, Scan, realize};
+use parloop_loop::run::LoopArg;
 use parloop_loop::syntax::{Expr, LoopKernel};
+use parloop_loop::transform::apply;
 
 fn kernel(domain: &str, instructions: &str) -> LoopKernel {
     KernelBuilder::new().domain(domain).instructions(instructions).build_kernel().unwrap()
@@ -44,4 +49,45 @@ fn a_triangle_is_a_scan_and_nothing_else_is() {
         ]
     );
     assert_eq!(realized.domains.last().unwrap().to_string(), "[i] -> { [j_scan] : 2*i <= j_scan + 1 and j_scan <= 2*i and j_scan >= 0 }");
+}
+
+#[test]
+fn advice_for_two_sums_over_one_iname_names_what_was_written_and_works() {
+    let nesting = |first: &str, nest: &str, second: &str, within: &str| {
+        format!(
+            "iname `j` would have to be one loop in two places: `{first}` runs in {nest}, `{second}` runs in loops `i`, `j`; give one of them \
+             its own loop: duplicate_inames(\"j\", within=\"{within}\")"
+        )
+    };
+    let order = "`s = sum(j, a[j] - m)` needs `m = max(j, a[j])`, which is known when the loop over `j` has ended, but runs in the same loop; give it \
+                 its own: duplicate_inames(\"j\", within=\"writes:s\")";
+    // The instructions, the message, and the results for a = 1, 2, 3.
+    let cases = [
+        (
+            "<> s = sum(j, a[j])\nout[i] = sum(j, a[j]*s)",
+            nesting("s = sum(j, a[j])", "loop `j`", "out[i] = sum(j, a[j]*s)", "writes:out"),
+            [36.0, 36.0, 36.0],
+        ),
+        ("<> m = max(j, a[j])\n<> s = sum(j, a[j] - m)\nout[i] = s + a[i]", order.to_owned(), [-2.0, -1.0, 0.0]),
+        (
+            "<> s = sum(j, a[j]) {id=one}\nout[i] = sum(j, a[j]*s) {id=two, dep=one}\nout[i] = out[i] + 1 {id=three, dep=two}",
+            nesting("s = sum(j, a[j])", "loop `j`", "out[i] = sum(j, a[j]*s)", "id:two"),
+            [37.0, 37.0, 37.0],
+        ),
+    ];
+    let context = Context::open("cpu:1").unwrap();
+    for (text, expected, results) in cases {
+        let data = Data::global("a, out").dtype("float64").shape("n");
+        let program = KernelBuilder::new().domain("{[i,j]: 0<=i<n and 0<=j<n}").instructions(text).data(data).rest().build().unwrap();
+        let message = program.compile(&context).map(|_| ()).unwrap_err().to_string();
+        assert_eq!(message, expected);
+        let advice = message.split("duplicate_inames(").nth(1).unwrap().trim_end_matches(')');
+        let (iname, within) = advice.split_once(", ").unwrap();
+        let step = format!("duplicate_inames {iname} {within}");
+        let followed = apply(&program, &parse::step(&step).unwrap()).unwrap_or_else(|error| panic!("{step}: {error}"));
+        let executable = followed.compile(&context).unwrap_or_else(|error| panic!("{step}: {error}"));
+        let (a, mut out) = (context.array(&[1.0, 2.0, 3.0]).unwrap(), context.zeros::<f64>(3).unwrap());
+        executable.call(&mut [("a", LoopArg::from(&a)), ("out", LoopArg::from(&mut out))]).unwrap();
+        assert_eq!(out.to_vec().unwrap(), results, "{text}");
+    }
 }
