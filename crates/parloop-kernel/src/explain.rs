@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::qualifiers::without_heads;
+
 /// Adds the line of `source` to every line of `log` that names one and is not followed by it already.
 pub(crate) fn with_source_lines(log: &str, source: &str) -> String {
     let log = &own_places(log, source);
@@ -9,15 +11,25 @@ pub(crate) fn with_source_lines(log: &str, source: &str) -> String {
     let mut out = String::with_capacity(log.len() * 2);
     let mut messages = log.lines().peekable();
     while let Some(message) = messages.next() {
-        out.push_str(message);
+        let Some(place) = MessageLocation::find(message, &lines) else {
+            out.push_str(message);
+            out.push('\n');
+            continue;
+        };
+        let (text, column) = without_heads(lines[&(place.file.to_owned(), place.line)], place.column);
+        match (place.column, column) {
+            (Some(found), Some(own)) => {
+                let (file, line) = (place.file, place.line);
+                out.push_str(&message.replacen(&format!("{file}:{line}:{found}"), &format!("{file}:{line}:{own}"), 1));
+            }
+            _ => out.push_str(message),
+        }
         out.push('\n');
-        let Some(place) = MessageLocation::find(message, &lines) else { continue };
-        let text = lines[&(place.file.to_owned(), place.line)];
         if messages.peek().is_some_and(|next| next.contains(text.trim()) && !text.trim().is_empty()) {
             continue;
         }
         out.push_str(&format!("{:>5} | {text}\n", place.line));
-        if let Some(column) = place.column.filter(|&column| column > 0 && column <= text.len() + 1) {
+        if let Some(column) = column.filter(|&column| column > 0 && column <= text.len() + 1) {
             out.push_str(&format!("      | {}^\n", " ".repeat(column - 1)));
         }
     }
@@ -103,6 +115,18 @@ mod tests {
     fn messages_of_c_compilers_get_their_line_and_a_caret() {
         let log = "<source>:2:9: error: expected expression before ';' token\n";
         assert_eq!(with_source_lines(log, SOURCE), format!("{log}    2 | int b = ;\n      |         ^\n"));
+    }
+
+    #[test]
+    fn columns_are_those_of_the_source_without_what_is_put_in_front_of_functions() {
+        let head = crate::qualifiers::head(parloop_device::DeviceKind::Cpu, true);
+        let source = format!("#line 1 \"k.c\"\n{head}int f() {{ return y; }} {head}int g() {{ return z; }}\n");
+        let column = |name: &str| source.lines().nth(1).unwrap().find(name).unwrap() + 1;
+        let log = format!("k.c:1:{}: error: no y\nk.c:1:{}: error: no z\n", column("y;"), column("z;"));
+        let line = "    1 | int f() { return y; } int g() { return z; }\n";
+        let expected =
+            format!("k.c:1:18: error: no y\n{line}      | {}^\nk.c:1:40: error: no z\n{line}      | {}^\n", " ".repeat(17), " ".repeat(39));
+        assert_eq!(with_source_lines(&log, &source), expected);
     }
 
     #[test]

@@ -36,6 +36,7 @@ mod plain;
 mod prelude;
 mod prepare;
 mod program;
+mod qualifiers;
 mod recalled;
 mod record;
 mod recording;

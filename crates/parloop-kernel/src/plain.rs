@@ -17,6 +17,7 @@ use crate::files::Files;
 use crate::grammar::tree;
 use crate::mask::{MarkKind, Masked, mask};
 use crate::parse::{DEEPEST_BLOCK, Dialect, find, parse};
+use crate::qualifiers::head;
 use crate::reserved::is_reserved;
 use crate::scan::{Scanned, next_sign};
 use crate::signature::Signature;
@@ -118,14 +119,9 @@ impl PlainC {
     }
 }
 
-/// What stands in front of each function.
-fn head(target: DeviceKind, inlined: bool) -> &'static str {
-    match (target, inlined) {
-        (DeviceKind::Cpu | DeviceKind::OpenCl, true) => "static inline __attribute__((always_inline)) ",
-        (DeviceKind::Cpu | DeviceKind::OpenCl, false) => "static inline ",
-        (DeviceKind::Cuda | DeviceKind::Hip, true) => "static __device__ __forceinline__ ",
-        (DeviceKind::Cuda | DeviceKind::Hip, false) => "static __device__ inline ",
-    }
+/// Blanks in the place of a word: the columns of messages stay those of the source.
+fn blank(word: Range<usize>) -> Edit {
+    Edit { at: word.start, remove: word.len(), insert: " ".repeat(word.len()).into() }
 }
 
 /// What a function is called instead of a name that a target's language has.
@@ -145,7 +141,7 @@ fn ready(joined: &Joined, target: DeviceKind) -> (String, Vec<String>) {
     for function in functions.iter().filter(|function| !function.is_kernel && defined.contains(function.name.as_str())) {
         let inlined = !recursive.contains(function.name.as_str()) && !joined.text[function.list.clone()].contains("...");
         edits.push(Edit { at: function.start, remove: 0, insert: head(target, inlined).into() });
-        edits.extend(function.repeated.iter().map(|word| Edit { at: word.start, remove: word.len(), insert: "".into() }));
+        edits.extend(function.repeated.iter().cloned().map(blank));
         match target {
             DeviceKind::OpenCl => edits.extend(static_locals(&joined.text, &scanned, function.body.clone())),
             DeviceKind::Cuda | DeviceKind::Hip => edits.extend(bracket_words(&joined.text, &scanned, function.list.clone())),
@@ -154,7 +150,7 @@ fn ready(joined: &Joined, target: DeviceKind) -> (String, Vec<String>) {
     }
     // Arrays of 64-bit integers are arrays of `long` in generated code, and a compiler may take `long long` for other memory.
     let seconds = masked.marks.iter().filter(|mark| mark.kind == MarkKind::SecondLong);
-    edits.extend(seconds.map(|mark| Edit { at: mark.at, remove: mark.end - mark.at, insert: "".into() }));
+    edits.extend(seconds.map(|mark| blank(mark.at..mark.end)));
     let renamed: HashSet<&str> = functions.iter().filter(|function| function.is_renamed()).map(|function| function.name.as_str()).collect();
     let mut stand_ins = BTreeMap::new();
     for word in calls(&joined.text, &scanned) {
@@ -188,7 +184,7 @@ fn inlined(joined: &Joined, target: DeviceKind) -> String {
     let mut edits = Vec::new();
     for function in functions.iter().filter(|function| !function.is_kernel && defined.contains(function.name.as_str())) {
         edits.push(Edit { at: function.start, remove: 0, insert: head(target, !recursive.contains(function.name.as_str())).into() });
-        edits.extend(function.repeated.iter().map(|word| Edit { at: word.start, remove: word.len(), insert: "".into() }));
+        edits.extend(function.repeated.iter().cloned().map(blank));
     }
     apply(&joined.text, edits)
 }
@@ -383,14 +379,14 @@ mod tests {
         assert_eq!(
             own(&functions, DeviceKind::Cpu),
             format!(
-                "{inlined} double sq(double x);\nextern double outside(double);\n{inlined}   double sq(double x) {{ return x * x; }}\n \
-                 static inline int fac(int n) {{ return n ? n * fac(n - 1) : 1; }}\n#define ODD(n) odd(n)\nstatic inline int odd(int n);\n\
-                 static inline int even(int n) {{ return n == 0 || ODD(n - 1); }}\nstatic inline int odd(int n) {{ return n && even(n - 1); }}"
+                "{inlined} double sq(double x);\nextern double outside(double);\n{inlined}               double sq(double x) {{ return x * x; }}\n\x20      \
+                 static inline/**/ int fac(int n) {{ return n ? n * fac(n - 1) : 1; }}\n#define ODD(n) odd(n)\nstatic inline/**/ int odd(int n);\n\
+                 static inline/**/ int even(int n) {{ return n == 0 || ODD(n - 1); }}\nstatic inline/**/ int odd(int n) {{ return n && even(n - 1); }}"
             )
         );
         let text = functions.text(DeviceKind::Hip);
-        assert!(text.contains("static __device__ inline int fac(int n)"), "{text}");
-        assert!(text.contains("static __device__ __forceinline__   double sq(double x) {"), "{text}");
+        assert!(text.contains("static __device__ inline/**/ int fac(int n)"), "{text}");
+        assert!(text.contains("static __device__ __forceinline__               double sq(double x) {"), "{text}");
     }
 
     #[test]

@@ -474,3 +474,26 @@ fn loops_that_lanes_cannot_run_say_why() {
         "elements in vector lanes may have at most 1024 numbers in all"
     );
 }
+
+#[test]
+fn columns_of_compile_errors_are_those_of_the_kernel() {
+    let cells = Set::new(4, "cells").unwrap();
+    let x = Dat::new(&cells.data(1).unwrap(), &[1.0; 4], "x").unwrap();
+    for text in [
+        "void f(double *x) { x[0] = missing; }",
+        "static inline void f(double *x) { x[0] = missing; }",
+        "void f(double *x) {\n  x[0] = missing;\n}",
+    ] {
+        let kernel = c(text, "f");
+        let args = vec![x.arg(Access::Rw, None)];
+        let made = ParLoop::new(&kernel, &cells, args, LoopOptions::default()).unwrap();
+        let error = made.run(&Context::open("cpu:1").unwrap()).unwrap_err().to_string();
+        let (line, column) = text.lines().enumerate().find_map(|(line, text)| Some((line + 1, text.find("missing")? + 1))).unwrap();
+        assert!(error.contains(&format!(":{line}:{column}: error:")), "{error}");
+        let shown = error.lines().find(|shown| shown.contains("| ") && shown.contains("missing")).unwrap();
+        assert_eq!(
+            shown.split_once("| ").unwrap().1.trim_end(),
+            text.lines().nth(line - 1).unwrap().replace("static inline", "             ")
+        );
+    }
+}
