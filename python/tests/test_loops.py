@@ -273,3 +273,20 @@ def test_a_query_that_matches_nothing_is_an_error():
         told = "which matches no instruction of kernel `loopy_kernel`; its instructions are `first`, `second`"
         assert str(caught.value) == f"`{step}`: `{argument}` is `id:secnd`, {told}"
         made("id:second")
+
+
+def test_a_report_on_a_cpu_says_that_items_of_groups_are_loops():
+    plain = lp.make_kernel(
+        "{[i, j]: 0 <= i < n and 0 <= j < n}", "out[i] = sum(j, a[j]*a[i])", [lp.GlobalArg("a, out", np.float32, shape="n"), ...]
+    )
+    tiles = lp.split_iname(lp.split_iname(plain, "i", 16, outer_tag="g.0", inner_tag="l.0"), "j", 16)
+    blocks = lp.split_iname(plain, "i", 16, outer_tag="g.0")
+    direct = lp.split_iname(lp.make_kernel("{[i]: 0 <= i < n}", "out[i] = 2*a[i]"), "i", 16, outer_tag="g.0", inner_tag="l.0")
+    context = pl.Context("cpu:1")
+    for knl, is_slow in [(plain, False), (tiles, True), (blocks, False), (direct, False)]:
+        knl(context, a=np.ones(32, np.float32))
+        advice = knl.report().advice
+        assert (advice is not None) == is_slow
+        if advice is not None:
+            assert advice.startswith("on a CPU the items of a group are a loop: `i_inner` runs inside `j_inner`, `j_outer`, and")
+            assert advice in str(knl.report())

@@ -90,6 +90,8 @@ class Report(NamedTuple):
     #: The shares of what was measured; None where it is more than that: data in caches, or a measurement that was disturbed.
     bandwidth_share: float | None
     flops_share: float | None
+    #: What may make it slow, if anything is known of that.
+    advice: str | None = None
 
     def __str__(self) -> str:
         about = "" if self.exact else "at most "
@@ -100,7 +102,7 @@ class Report(NamedTuple):
         return (
             f"{self.kernel} on {self.device}: {self.seconds * 1e3:.3f} ms, "
             f"{about}{self.bytes / self.seconds / 1e9:.1f} GB/s ({told(self.bandwidth_share)}), "
-            f"{about}{self.flops / self.seconds / 1e9:.1f} GFLOP/s ({told(self.flops_share)})"
+            f"{about}{self.flops / self.seconds / 1e9:.1f} GFLOP/s ({told(self.flops_share)})" + (f"\n{self.advice}" if self.advice else "")
         )
 
 
@@ -123,7 +125,19 @@ def report(program: _LoopProgram) -> Report:
     able = limits(Context(device))
     most = able.flops.get({"complex64": "float32", "float32": "float32"}.get(counts.main_type, "float64"), 1.0)
     shares = [share if share <= 1 else None for share in (counts.bytes / seconds / able.bandwidth, counts.flops / seconds / most)]
-    return Report(typed._entrypoints[0], device, seconds, counts.bytes, counts.flops, counts.exact, *shares)
+    return Report(typed._entrypoints[0], device, seconds, counts.bytes, counts.flops, counts.exact, *shares, _advice(typed, device))
+
+
+def _advice(typed: _LoopProgram, device: str) -> str | None:
+    """What a CPU does with groups that are made for a GPU."""
+    found = typed._loops_over_items() if device.startswith("cpu") else None
+    if found is None:
+        return None
+    items, loops = (", ".join(f"`{name}`" for name in names) for names in found)
+    return (
+        f"on a CPU the items of a group are a loop: {items} runs inside {loops}, and values that each item adds up there are loaded and "
+        'stored each time; compare with plain loops in large blocks of constant size: split_iname(fix_parameters(knl, …), …, 512, outer_tag="g.0")'
+    )
 
 
 class _Counts(NamedTuple):

@@ -1,12 +1,13 @@
 //! What kernels do, and how fast the last call did it, as numbers for Python.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use parloop_device::profile::Work as CallWork;
+use parloop_loop::lower::tree::{For, Statement};
 use parloop_loop::prepare::prepare;
 use parloop_loop::schedule::{Node, Schedule, ScheduleItem};
 use parloop_loop::stats::{Count, Direction, Selection, Strides, Tally, Work, turns};
-use parloop_loop::syntax::{Instruction, Program, SyncScope};
+use parloop_loop::syntax::{AddressSpace, InameTag, Instruction, Program, SyncScope};
 use parloop_loop::{Name, run::target_of};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -184,6 +185,38 @@ impl LoopProgram {
         Ok(said)
     }
 
+    /// On a CPU, the inames on local axes, and the sequential loops around those over the items of a group: values that each item has of its own
+    /// are arrays in memory there. Nothing if there are none such.
+    fn _loops_over_items(&self, py: Python<'_>) -> Result<Option<(Vec<String>, Vec<String>)>> {
+        if self.inner.target.is_some_and(|target| target != parloop_loop::syntax::Target::C) {
+            return Ok(None);
+        }
+        let entry = self.inner.only_entry()?.clone();
+        let generated = py.detach(|| parloop_loop::prepare::generate(&self.inner, &entry, parloop_loop::syntax::Target::C))?;
+        let kernel = &generated.kernel;
+        let mut arrays = BTreeSet::new();
+        generated.lowered.functions.iter().for_each(|function| private_arrays(&function.body, &mut arrays));
+        let is_number = |name: &Name| {
+            kernel.temporaries.get(name).is_some_and(|known| known.layout.lengths().is_some_and(|lengths| lengths.is_empty()))
+        };
+        arrays.retain(is_number);
+        let writers = kernel
+            .instructions
+            .iter()
+            .filter(|instruction| instruction.lhs().into_iter().filter_map(|lhs| lhs.written_name()).any(|name| arrays.contains(name)));
+        let (mut items, mut loops) = (BTreeSet::new(), BTreeSet::new());
+        for iname in writers.flat_map(|instruction| &instruction.within_inames) {
+            let tags = kernel.inames.get(iname).map(|iname| &iname.tags);
+            match tags.and_then(|tags| tags.iter().find(|tag| matches!(tag, InameTag::Local(_)))) {
+                Some(_) => _ = items.insert(iname.to_string()),
+                None if tags.is_none_or(BTreeSet::is_empty) => _ = loops.insert(iname.to_string()),
+                None => {}
+            }
+        }
+        let is_found = !items.is_empty() && !loops.is_empty();
+        Ok(is_found.then(|| (items.into_iter().collect(), loops.into_iter().collect())))
+    }
+
     /// The last call: seconds, sizes, the device, and the program with the types it was called with; `None` before the first.
     fn _last_call<'py>(&self, py: Python<'py>) -> Result<Option<LastCall<'py>>> {
         let last = lock(&self.last);
@@ -197,6 +230,23 @@ impl LoopProgram {
         };
         let (sizes, typed) = self.as_called(py, &last.known)?;
         Ok(Some((seconds, sizes, last.known.compiled.context().device().id().to_string(), typed)))
+    }
+}
+
+/// The private arrays that statements declare.
+fn private_arrays(statements: &[Statement], found: &mut BTreeSet<Name>) {
+    for statement in statements {
+        match statement {
+            Statement::Declare(declared) if declared.space == AddressSpace::Private && !declared.lengths.is_empty() => {
+                found.insert(declared.name.clone());
+            }
+            Statement::For(For { body, .. }) | Statement::Groups { body, .. } | Statement::Block(body) => private_arrays(body, found),
+            Statement::If(_, yes, no) => {
+                private_arrays(yes, found);
+                private_arrays(no, found);
+            }
+            _ => {}
+        }
     }
 }
 
