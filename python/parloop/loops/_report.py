@@ -124,8 +124,9 @@ def report(program: _LoopProgram) -> Report:
     counts = _counts(typed, sizes)
     able = limits(Context(device))
     most = able.flops.get({"complex64": "float32", "float32": "float32"}.get(counts.main_type, "float64"), 1.0)
-    shares = [share if share <= 1 else None for share in (counts.bytes / seconds / able.bandwidth, counts.flops / seconds / most)]
-    return Report(typed._entrypoints[0], device, seconds, counts.bytes, counts.flops, counts.exact, *shares, _advice(typed, device))
+    bandwidth_share, flops_share = (share if share <= 1 else None for share in (counts.bytes / seconds / able.bandwidth, counts.flops / seconds / most))
+    advice = _advice(typed, device)
+    return Report(typed._entrypoints[0], device, seconds, counts.bytes, counts.flops, counts.exact, bandwidth_share, flops_share, advice)
 
 
 def _advice(typed: _LoopProgram, device: str) -> str | None:
