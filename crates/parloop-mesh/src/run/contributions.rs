@@ -2,21 +2,20 @@
 //! faster. All processes decide together, since they send different messages.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::Duration;
 
-use parloop_device::DeviceError;
 use parloop_device::forked::Lock;
 use parloop_device::once::Once;
+use parloop_device::{DType, DeviceError};
 use parloop_kernel::KernelError;
 use parloop_mpi::Comm;
 use smallvec::SmallVec;
 
-use super::options::LoopOptions;
 use crate::Result;
 use crate::access::Access;
 use crate::declare::halo::Halo;
 use crate::declare::identity::{self, Id};
+use crate::declare::layers::Region;
 
 /// How contributions reach the owners of their targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,22 +26,36 @@ pub enum Contributions {
     Sent,
 }
 
-/// Loops over one set whose times are compared with each other. All processes tell them apart in the same way: nothing here depends on a device.
+/// Loops over one set whose times are compared with each other. All processes must tell them apart in the same way, so here is only what their programs say:
+/// numbers of kernels and maps, devices and plans may differ between processes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AlikeLoops {
-    pub kernel: Id,
-    pub parts: SmallVec<[(Access, Option<Id>); 4]>,
-    pub options: LoopOptions,
+    pub kernel: String,
+    pub parts: SmallVec<[AlikePart; 4]>,
+    pub region: Region,
+}
+
+/// The part of an argument in a loop.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct AlikePart {
+    pub access: Access,
+    pub is_mapped: bool,
+    pub arity: usize,
+    pub dtype: DType,
+    pub count: usize,
+}
+
+/// What is known of the loops over a set.
+#[derive(Debug, Default)]
+struct OfSet {
+    /// What the environment says, once the processes have found that it says the same to all.
+    demanded: Option<Demanded>,
+    trials: HashMap<AlikeLoops, Trial>,
 }
 
 /// The runs of loops that are alike, and what was decided from their times.
 #[derive(Debug, Default)]
-pub struct Trial {
-    state: Lock<State>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct State {
+struct Trial {
     /// How often a run was asked for. It is the same on all processes.
     runs: usize,
     recomputed: Vec<Duration>,
@@ -53,90 +66,146 @@ struct State {
 /// Plans are tried, and messages made, in the first runs: these are not compared.
 const FIRST: usize = 20;
 
-/// How many runs of each kind are timed.
-const TIMED: usize = 10;
-
-/// In which order they are run: not one after the other in turns, as programs do that run a loop twice in each of their steps.
-const ORDER: [Contributions; 4] = [Contributions::Sent, Contributions::Recomputed, Contributions::Recomputed, Contributions::Sent];
+/// In which order the runs that are timed are done, ten of each kind: not in turns, as programs do that run a loop twice in each of their steps.
+const ORDER: [Contributions; 20] = {
+    use Contributions::{Recomputed as R, Sent as S};
+    [S, R, R, S, R, S, S, R, R, R, S, S, R, S, R, R, S, S, R, S]
+};
 
 /// How much faster it has to be to send contributions: times differ a little from one turn to the next.
 const MARGIN: f64 = 0.95;
 
-/// What the environment variable `PARLOOP_MPI_INC` says, if it says anything.
-///
-/// # Errors
-/// [`DeviceError::Variable`].
-fn demanded() -> Result<Option<Contributions>> {
-    static DEMANDED: Once<std::result::Result<Option<Contributions>, String>> = Once::new();
-    let found = DEMANDED.get_or_init(|| match std::env::var_os("PARLOOP_MPI_INC") {
-        None => Ok(None),
-        Some(value) => match value.to_string_lossy().as_ref() {
-            "" | "auto" => Ok(None),
-            "recompute" => Ok(Some(Contributions::Recomputed)),
-            "send" => Ok(Some(Contributions::Sent)),
-            other => Err(other.to_owned()),
-        },
-    });
-    let unknown = |value: &String| {
-        let expected = "auto, recompute or send".to_owned();
-        KernelError::from(DeviceError::Variable { name: "PARLOOP_MPI_INC", value: value.clone(), expected })
-    };
-    Ok(found.as_ref().copied().map_err(unknown)?)
+/// What the environment variable `PARLOOP_MPI_INC` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Demanded {
+    Nothing,
+    Always(Contributions),
 }
 
-impl Trial {
-    /// The trial of loops over a set that are alike. It goes with the halo of the set.
-    pub fn of(halo: &Halo, alike: AlikeLoops) -> Arc<Trial> {
-        type Trials = HashMap<AlikeLoops, Arc<Trial>>;
-        static TRIALS: Lock<Option<HashMap<Id, Trials>>> = Lock::new(None);
-        static WATCH: Once<()> = Once::new();
-        WATCH.get_or_init(|| identity::when_dropped(|halo| drop(TRIALS.lock_or(|| None).get_or_insert_default().remove(&halo))));
-        TRIALS.lock_or(|| None).get_or_insert_default().entry(halo.id()).or_default().entry(alike).or_default().clone()
+impl Demanded {
+    const NAME: &str = "PARLOOP_MPI_INC";
+    const EXPECTED: &str = "auto, recompute or send";
+
+    /// What a value means, as a number that processes compare; one that is none of them for what means nothing.
+    fn code(value: &str) -> u8 {
+        ["auto", "recompute", "send"].iter().position(|known| *known == value).map_or(u8::MAX, |code| code as u8)
     }
 
-    /// How the next run is done. `is_on_host`: this process has the data in memory of the host, from which it is sent at once. All processes must call it.
+    /// What it says to all processes, which must all call it.
     ///
     /// # Errors
-    /// What MPI says.
-    pub fn next(&self, comm: &Comm, is_on_host: bool) -> Result<Contributions> {
-        if let Some(demanded) = demanded()? {
-            return Ok(demanded);
+    /// [`DeviceError::Variable`] on all of them, where it is not valid or not the same; what MPI says.
+    fn agreed(comm: &Comm) -> Result<Demanded> {
+        let value = std::env::var_os(Demanded::NAME).map_or_else(String::new, |value| value.to_string_lossy().into_owned());
+        let value = if value.is_empty() { "auto".to_owned() } else { value };
+        let code = Demanded::code(&value);
+        let codes = comm.gather_alike(&[code])?;
+        let refused = |value: String, expected: &str| {
+            let expected = expected.to_owned();
+            Err(KernelError::from(DeviceError::Variable { name: Demanded::NAME, value, expected }).into())
+        };
+        if code == u8::MAX {
+            return refused(value, Demanded::EXPECTED);
         }
-        let mut state = self.state.lock_or(State::default);
-        if let Some(decided) = state.decided {
+        if let Some(rank) = codes.iter().position(|&other| other != code) {
+            return refused(format!("{value}, but not on rank {rank}"), "the same value on all processes");
+        }
+        Ok(match code {
+            1 => Demanded::Always(Contributions::Recomputed),
+            2 => Demanded::Always(Contributions::Sent),
+            _ => Demanded::Nothing,
+        })
+    }
+}
+
+/// What is known of the loops over the set of a halo. It goes with the halo.
+fn of_set<R>(halo: &Halo, with: impl FnOnce(&mut OfSet) -> R) -> R {
+    static KNOWN: Lock<Option<HashMap<Id, OfSet>>> = Lock::new(None);
+    static WATCH: Once<()> = Once::new();
+    WATCH.get_or_init(|| identity::when_dropped(|halo| drop(KNOWN.lock_or(|| None).get_or_insert_default().remove(&halo))));
+    with(KNOWN.lock_or(|| None).get_or_insert_default().entry(halo.id()).or_default())
+}
+
+impl AlikeLoops {
+    /// How the next run over the set of a halo is done. `is_on_host`: this process has the data in memory of the host, from which it is sent at once. All
+    /// processes must call it.
+    ///
+    /// # Errors
+    /// [`DeviceError::Variable`]; what MPI says.
+    pub fn next(&self, halo: &Halo, is_on_host: bool) -> Result<Contributions> {
+        // Processes wait for each other without the lock.
+        let comm = halo.comm();
+        let demanded = match of_set(halo, |known| known.demanded) {
+            Some(demanded) => demanded,
+            None => {
+                let agreed = Demanded::agreed(comm)?;
+                of_set(halo, |known| known.demanded = Some(agreed));
+                agreed
+            }
+        };
+        if let Demanded::Always(contributions) = demanded {
+            return Ok(contributions);
+        }
+        let due = of_set(halo, |known| match known.trials.get_mut(self) {
+            Some(trial) => trial.due(),
+            None => known.trials.entry(self.clone()).or_default().due(),
+        });
+        let decided = match due {
+            Due::Run(contributions) => return Ok(contributions),
+            // Rows in memory of a GPU would go to the host and back.
+            Due::First => (!are_all(comm, is_on_host)?).then_some(Contributions::Recomputed),
+            Due::Timed(_) => None,
+            Due::Decision(own) => Some(faster(&comm.gather_alike(&own.map(f64::to_ne_bytes).concat())?)),
+        };
+        if let Some(decided) = decided {
+            of_set(halo, |known| known.trials.entry(self.clone()).or_default().decided = Some(decided));
             return Ok(decided);
         }
-        let run = state.runs;
-        state.runs += 1;
-        if run < FIRST {
-            return Ok(Contributions::Recomputed);
-        }
-        let own = [median(&state.recomputed), median(&state.sent)];
-        // Processes wait for each other without the lock.
-        drop(state);
-        let decided = match run - FIRST {
-            // Rows in memory of a GPU would go to the host and back.
-            0 => (!are_all(comm, is_on_host)?).then_some(Contributions::Recomputed),
-            turn if turn < 2 * TIMED => None,
-            _ => Some(faster(&comm.gather_alike(&own.map(f64::to_ne_bytes).concat())?)),
-        };
-        self.state.lock_or(State::default).decided = decided;
-        if decided.is_none() {
-            // What one process waits for another that is late from the run before is not to count.
-            comm.barrier()?;
-        }
-        Ok(decided.unwrap_or(ORDER[(run - FIRST) % ORDER.len()]))
+        // What one process waits for another that is late from the run before is not to count.
+        comm.barrier()?;
+        Ok(if let Due::Timed(turn) = due { ORDER[turn] } else { ORDER[0] })
     }
 
     /// How long a run took on this process.
-    pub fn took(&self, contributions: Contributions, time: Duration) {
-        let mut state = self.state.lock_or(State::default);
-        if state.decided.is_some() || state.runs <= FIRST {
+    pub fn took(&self, halo: &Halo, contributions: Contributions, time: Duration) {
+        of_set(halo, |known| known.trials.get_mut(self).map(|trial| trial.took(contributions, time)));
+    }
+}
+
+/// What is to be done before a run.
+enum Due {
+    /// Nothing.
+    Run(Contributions),
+    /// It is found out whether runs are timed.
+    First,
+    /// One of the runs that are timed.
+    Timed(usize),
+    /// It is decided, from the seconds of recomputed and of sent contributions.
+    Decision([f64; 2]),
+}
+
+impl Trial {
+    fn due(&mut self) -> Due {
+        if let Some(decided) = self.decided {
+            return Due::Run(decided);
+        }
+        let run = self.runs;
+        self.runs += 1;
+        match run.checked_sub(FIRST) {
+            None => Due::Run(Contributions::Recomputed),
+            Some(0) => Due::First,
+            Some(turn) if turn < ORDER.len() => Due::Timed(turn),
+            Some(_) => Due::Decision([median(&self.recomputed), median(&self.sent)]),
+        }
+    }
+
+    fn took(&mut self, contributions: Contributions, time: Duration) {
+        if self.decided.is_some() || self.runs <= FIRST {
             return;
         }
         match contributions {
-            Contributions::Recomputed => state.recomputed.push(time),
-            Contributions::Sent => state.sent.push(time),
+            Contributions::Recomputed => self.recomputed.push(time),
+            Contributions::Sent => self.sent.push(time),
         }
     }
 }
@@ -166,27 +235,36 @@ mod tests {
     use super::*;
 
     /// Runs loops that take this many microseconds, and gives how they were run.
-    fn runs(is_on_host: bool, recomputed: u64, sent: u64) -> Vec<Contributions> {
-        let (trial, comm) = (Trial::default(), Comm::alone());
-        let one = |_| {
-            let contributions = trial.next(&comm, is_on_host).unwrap();
+    fn runs(recomputed: u64, sent: u64) -> Vec<Contributions> {
+        let mut trial = Trial::default();
+        let mut one = |_| {
+            let contributions = match trial.due() {
+                Due::Run(contributions) => contributions,
+                Due::First => ORDER[0],
+                Due::Timed(turn) => ORDER[turn],
+                Due::Decision(own) => {
+                    let decided = faster(&own.map(f64::to_ne_bytes).concat());
+                    trial.decided = Some(decided);
+                    decided
+                }
+            };
             trial.took(contributions, Duration::from_micros(if contributions == Contributions::Sent { sent } else { recomputed }));
             contributions
         };
-        (0..FIRST + 2 * TIMED + 10).map(one).collect()
+        (0..FIRST + ORDER.len() + 10).map(&mut one).collect()
     }
 
     #[test]
     fn both_are_timed_and_the_faster_is_kept() {
-        let found = runs(true, 100, 50);
+        let found = runs(100, 50);
         assert!(found[..FIRST].iter().all(|&each| each == Contributions::Recomputed));
-        assert_eq!(found[FIRST..][..2 * TIMED].iter().filter(|&&each| each == Contributions::Sent).count(), TIMED);
-        assert!(found[FIRST + 2 * TIMED..].iter().all(|&each| each == Contributions::Sent));
+        let timed = &found[FIRST..][..ORDER.len()];
+        assert_eq!(timed.iter().filter(|&&each| each == Contributions::Sent).count(), ORDER.len() / 2);
+        assert!(found[FIRST + ORDER.len()..].iter().all(|&each| each == Contributions::Sent));
         // A little faster may be chance.
         for (recomputed, sent) in [(100, 98), (50, 100)] {
-            assert!(runs(true, recomputed, sent)[FIRST + 2 * TIMED..].iter().all(|&each| each == Contributions::Recomputed));
+            assert!(runs(recomputed, sent)[FIRST + ORDER.len()..].iter().all(|&each| each == Contributions::Recomputed));
         }
-        assert!(runs(false, 100, 50).iter().all(|&each| each == Contributions::Recomputed));
     }
 
     #[test]

@@ -6,7 +6,6 @@
 //! elements leave the ghosts out; where these cannot be told apart, a loop is rehearsed for its sums on copies of what it writes. Only what is
 //! read and written at once through a map (RW) cannot be computed twice: processes run such loops one after another, each with what the last one left.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use parloop_device::forked::Turn;
@@ -17,7 +16,7 @@ use parloop_mpi::Comm;
 use smallvec::SmallVec;
 
 use super::combine::combine;
-use super::contributions::{AlikeLoops, Contributions, Trial};
+use super::contributions::{AlikeLoops, AlikePart, Contributions};
 use super::exchange::{Exchange, Location, Tables, find_ghosts, stale, zero_ghosts};
 use super::options::LoopOptions;
 use super::staged::Table;
@@ -26,10 +25,7 @@ use crate::access::Access;
 use crate::declare::arg::{ArgData, Part};
 use crate::declare::dat::Dat;
 use crate::declare::global::Global;
-use crate::declare::halo::Halo;
-use crate::declare::identity::Id;
 use crate::declare::iteration::{Iteration, Stretch};
-use crate::declare::map::Map;
 use crate::declare::mat::Mat;
 use crate::error::MeshError;
 use crate::storage::Storage;
@@ -73,7 +69,7 @@ struct Sending {
     needed: SmallVec<[usize; 4]>,
     /// Parts that are added to through maps, each table once.
     targets: SmallVec<[usize; 4]>,
-    trial: Arc<Trial>,
+    alike: AlikeLoops,
 }
 
 /// A sum over all elements: the contribution of the elements of this process, and that of ghosts, which is discarded.
@@ -105,7 +101,6 @@ pub trait Stretched {
 /// A loop as it was declared.
 pub struct LoopDescription<'a> {
     pub kernel: &'a str,
-    pub kernel_id: Id,
     pub iteration: &'a Iteration,
     pub parts: &'a [Part],
     pub options: LoopOptions,
@@ -126,7 +121,7 @@ fn is_indirect(part: &Part) -> bool {
 
 impl Sending {
     /// Only sums can be completed by their owners, and only where nothing else of the data is needed.
-    fn of(declared: &LoopDescription<'_>, halo: &Halo) -> Option<Sending> {
+    fn of(declared: &LoopDescription<'_>) -> Option<Sending> {
         let parts = declared.parts;
         let is_target = |part: &Part| is_indirect(part) && part.access.writes();
         let is_sum = |part: &Part| part.access == Access::Inc && matches!(part.data, ArgData::Dat(_));
@@ -137,13 +132,17 @@ impl Sending {
             _ => !(is_target(part) || is_shared(part)) || is_sum(part),
         });
         is_suited.then(|| {
-            let alike = AlikeLoops {
-                kernel: declared.kernel_id,
-                parts: parts.iter().map(|part| (part.access, part.map.as_ref().map(Map::id))).collect(),
-                options: declared.options,
+            let part = |part: &Part| AlikePart {
+                access: part.access,
+                is_mapped: part.map.is_some(),
+                arity: part.arity(),
+                dtype: part.dtype(),
+                count: part.count(),
             };
+            let alike =
+                AlikeLoops { kernel: declared.kernel.to_owned(), parts: parts.iter().map(part).collect(), region: declared.options.region };
             let needed = tables(parts, |part| is_indirect(part) && part.access.reads() && part.access != Access::Inc);
-            Sending { needed, targets, trial: Trial::of(halo, alike) }
+            Sending { needed, targets, alike }
         })
     }
 }
@@ -201,7 +200,7 @@ impl<L: Stretched> Distributed<L> {
             comm: halo.comm().clone(),
             scheme,
             needed: tables(parts, reads_ghosts),
-            sending: if scheme == DistributedScheme::Redundant { Sending::of(declared, halo) } else { None },
+            sending: if scheme == DistributedScheme::Redundant { Sending::of(declared) } else { None },
             written: tables(parts, |part| part.access.writes()),
             sums,
             copies,
@@ -247,10 +246,12 @@ impl<L: Stretched> Distributed<L> {
         }
         let parts = declared.parts;
         let location = Location::of(context);
-        let (contributions, begun) = match &self.sending {
-            Some(sending) => (sending.trial.next(&self.comm, matches!(location, Location::Host))?, Instant::now()),
-            None => (Contributions::Recomputed, Instant::now()),
+        let sending = self.sending.as_ref().zip(declared.iteration.set().halo());
+        let contributions = match sending {
+            Some((sending, halo)) => sending.alike.next(halo, matches!(location, Location::Host))?,
+            None => Contributions::Recomputed,
         };
+        let begun = Instant::now();
         let _turns = self.turns(parts)?;
         for sum in &self.sums {
             sum.own.storage().zero(context)?;
@@ -261,12 +262,12 @@ impl<L: Stretched> Distributed<L> {
             let is_idle = stretches.iter().all(|&stretch| loop_over(stretch).is_empty());
             stretches.iter().try_for_each(|&stretch| loop_over(stretch).prepare(context, is_idle))
         };
-        match (self.scheme, &self.sending) {
+        match (self.scheme, sending) {
             (DistributedScheme::InTurn, _) => {
                 prepare(&[Stretch::Owned])?;
                 self.run_in_turn(parts, location, &run)?;
             }
-            (_, Some(sending)) if contributions == Contributions::Sent => {
+            (_, Some((sending, _))) if contributions == Contributions::Sent => {
                 prepare(&[Stretch::Core, Stretch::Border])?;
                 self.run_and_send(sending, parts, context, &run)?;
             }
@@ -300,8 +301,8 @@ impl<L: Stretched> Distributed<L> {
         for &part in &self.written {
             parts[part].storage().set_ghosts_fresh(false);
         }
-        if let Some(sending) = &self.sending {
-            sending.trial.took(contributions, begun.elapsed());
+        if let Some((sending, halo)) = sending {
+            sending.alike.took(halo, contributions, begun.elapsed());
         }
         self.combine(parts)
     }
@@ -314,20 +315,21 @@ impl<L: Stretched> Distributed<L> {
         let stale = self.stale(&sending.needed, parts)?;
         targets().iter().try_for_each(zero_ghosts)?;
         let send = || profiled(SEND, context, || Exchange::start_sums(targets(), &self.comm));
-        let is_fresh = stale.is_empty();
-        if is_fresh {
-            run(Stretch::Border)?;
-        } else {
-            let exchange = profiled(SEND, context, || Exchange::start(stale, &self.comm, location))?;
-            run(Stretch::Core)?;
-            profiled(RECEIVE, context, || exchange.finish())?;
-            run(Stretch::Border)?;
+        // Where a loop fails, the others get what there is: they would wait for it, while this process goes on to another loop or to its end.
+        if stale.is_empty() {
+            let border = run(Stretch::Border);
+            let sums = send()?;
+            let core = border.and_then(|()| run(Stretch::Core));
+            profiled(RECEIVE, context, || sums.finish())?;
+            return core;
         }
+        let exchange = profiled(SEND, context, || Exchange::start(stale, &self.comm, location))?;
+        let core = run(Stretch::Core);
+        profiled(RECEIVE, context, || exchange.finish())?;
+        let border = core.and_then(|()| run(Stretch::Border));
         let sums = send()?;
-        if is_fresh {
-            run(Stretch::Core)?;
-        }
-        profiled(RECEIVE, context, || sums.finish())
+        profiled(RECEIVE, context, || sums.finish())?;
+        border
     }
 
     /// Turns at all tables: those that are exchanged are written.

@@ -147,13 +147,7 @@ impl ParLoop {
     }
 
     fn declared(&self) -> LoopDescription<'_> {
-        LoopDescription {
-            kernel: self.kernel.name(),
-            kernel_id: self.kernel.id(),
-            iteration: &self.iteration,
-            parts: &self.parts,
-            options: self.options,
-        }
+        LoopDescription { kernel: self.kernel.name(), iteration: &self.iteration, parts: &self.parts, options: self.options }
     }
 
     /// The kernel.
