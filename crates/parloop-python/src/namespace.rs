@@ -73,12 +73,12 @@ impl Array {
         namespace(slf.py())?.call_method1("matrix_transpose", (slf,))
     }
 
-    /// A new NumPy array with the elements, as of pyopencl's and CuPy's arrays.
+    /// A new NumPy array with the elements, as pyopencl's and CuPy's arrays have it.
     fn get<'py>(slf: &Bound<'py, Self>) -> Result<Object<'py>> {
         slf.get().copy_to_host(slf.py())
     }
 
-    /// Sets all elements, as of pyopencl's and CuPy's arrays.
+    /// Sets all elements, as pyopencl's and CuPy's arrays do.
     fn set(slf: &Bound<'_, Self>, values: &Object<'_>) -> PyResult<()> {
         slf.set_item(PyEllipsis::get(slf.py()), values)
     }
