@@ -159,6 +159,34 @@ impl TypeNames {
     }
 }
 
+/// The names of integer types, word by word.
+pub(crate) const INTEGERS: [&str; 24] = [
+    "char",
+    "short",
+    "int",
+    "long",
+    "unsigned",
+    "signed",
+    "bool",
+    "_Bool",
+    "size_t",
+    "ptrdiff_t",
+    "intptr_t",
+    "uintptr_t",
+    "int8_t",
+    "int16_t",
+    "int32_t",
+    "int64_t",
+    "uint8_t",
+    "uint16_t",
+    "uint32_t",
+    "uint64_t",
+    "uint",
+    "ulong",
+    "uchar",
+    "ushort",
+];
+
 /// The word of a macro that stands for nothing.
 const NOTHING: &str = "";
 

@@ -4,38 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use tree_sitter::Node;
 
+use crate::ctype::INTEGERS;
 use crate::edit::Mistake;
 
 /// Deeper expressions are not looked into.
 const DEEPEST: usize = 100;
-
-/// The names of integer types, as they are written without qualifiers.
-const INTEGERS: [&str; 24] = [
-    "char",
-    "short",
-    "int",
-    "long",
-    "unsigned",
-    "signed",
-    "bool",
-    "_Bool",
-    "size_t",
-    "ptrdiff_t",
-    "intptr_t",
-    "uintptr_t",
-    "int8_t",
-    "int16_t",
-    "int32_t",
-    "int64_t",
-    "uint8_t",
-    "uint16_t",
-    "uint32_t",
-    "uint64_t",
-    "uint",
-    "ulong",
-    "uchar",
-    "ushort",
-];
 
 /// The first integer that is divided by a literal zero in a function.
 pub(crate) fn check_divisions(root: Node, text: &[u8]) -> Result<(), Mistake> {

@@ -15,6 +15,7 @@ use tree_sitter::Node;
 
 use super::PlainC;
 use super::library::is_around;
+use crate::ctype::INTEGERS;
 use crate::grammar::tree;
 use crate::parse::find;
 use crate::signature::{ParamType, Pointee, Signature};
@@ -280,28 +281,6 @@ fn scalar(dtype: DType) -> Result<Scalar, Refusal> {
         _ => Ok(Scalar::Integer),
     }
 }
-
-/// Types of integers.
-const INTEGERS: [&str; 18] = [
-    "int",
-    "char",
-    "bool",
-    "_Bool",
-    "size_t",
-    "ptrdiff_t",
-    "int8_t",
-    "int16_t",
-    "int32_t",
-    "int64_t",
-    "uint8_t",
-    "uint16_t",
-    "uint32_t",
-    "uint64_t",
-    "long",
-    "short",
-    "unsigned",
-    "signed",
-];
 
 /// The type that these words name, if they name one.
 fn scalar_type(words: &str) -> Option<Scalar> {
