@@ -37,13 +37,34 @@ TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]
 PICKS = st.integers(0, 1 << 20)
 
 
+class Memory:
+    """The memory of an object, which lives as long as the object, its views and whatever refers to it."""
+
+    def __init__(self, buffer, size):
+        self.buffer, self.size = buffer, size
+        #: The memory that its reference keeps, or None.
+        self.keeps = None
+
+    def chain(self):
+        """Whatever it keeps, in order; ends before memory that has been named already."""
+        found, at = [], self.keeps
+        while at is not None and at not in found:
+            found.append(at)
+            at = at.keeps
+        return found
+
+
 class Entry:
     """An object and what it should show."""
 
-    def __init__(self, item, value, refers_to=None):
+    def __init__(self, item, value):
         self.item, self.value, self.views = item, value, []
+        self.memory = Memory(item._buffer, item._size)
         #: The entry whose leaf `to` is, if it is shared with one.
-        self.refers_to = refers_to
+        self.refers_to = None
+
+    def keep_a_copied_leaf(self):
+        self.memory.keeps = Memory(self.memory.buffer, Leaf._size)
 
     def expected(self):
         value = copy.deepcopy(self.value)
@@ -60,6 +81,13 @@ class Objects(RuleBasedStateMachine):
         self.ctx = pl.Context(self.device)
         self.buffers = [self.ctx.new_buffer(64), xo.Buffer(100, context=self.ctx, grow_step=4096)]
         self.entries = []
+        #: The memory of all objects, also of those that were dropped.
+        self.memories = []
+
+    def add(self, entry):
+        self.entries.append(entry)
+        self.memories.append(entry.memory)
+        return entry
 
     def pick(self, number):
         return self.entries[number % len(self.entries)]
@@ -69,7 +97,7 @@ class Objects(RuleBasedStateMachine):
         place = {"_context": self.ctx} if buffer == 2 else {"_buffer": self.buffers[buffer]}
         data = np.arange(float(length))
         item = Node(leaf={"x": x, "n": n}, name=name, data=data, **place)
-        self.entries.append(Entry(item, {"leaf": {"x": x, "n": n}, "name": name, "data": data, "to": None}))
+        self.add(Entry(item, {"leaf": {"x": x, "n": n}, "name": name, "data": data, "to": None}))
 
     @precondition(lambda self: self.entries)
     @rule(which=PICKS, x=NUMBERS)
@@ -105,16 +133,17 @@ class Objects(RuleBasedStateMachine):
         entry, target = self.pick(which), self.pick(to)
         entry.item.to = target.item.leaf
         if entry.item._buffer is target.item._buffer:
-            entry.refers_to = target
+            entry.refers_to, entry.memory.keeps = target, target.memory
         else:
             entry.refers_to, entry.value["to"] = None, copy.deepcopy(target.value["leaf"])
+            entry.keep_a_copied_leaf()
 
     @precondition(lambda self: self.entries)
     @rule(which=PICKS)
     def refer_to_nothing(self, which):
         entry = self.pick(which)
         entry.item.to = None
-        entry.refers_to, entry.value["to"] = None, None
+        entry.refers_to, entry.value["to"], entry.memory.keeps = None, None, None
 
     @precondition(lambda self: self.entries)
     @rule(which=PICKS)
@@ -148,13 +177,14 @@ class Objects(RuleBasedStateMachine):
         entry = self.pick(which)
         place = {"_context": self.ctx} if buffer == 2 else {"_buffer": self.buffers[buffer]}
         item = Node(entry.item, **place)
-        again = Entry(item, entry.expected())
+        again = self.add(Entry(item, entry.expected()))
         if buffer != 2 and self.buffers[buffer] is entry.item._buffer:
-            again.refers_to = entry.refers_to
+            again.refers_to, again.memory.keeps = entry.refers_to, entry.memory.keeps
         elif entry.refers_to is entry:
             # What refers to a part of itself does so in the copy.
             again.refers_to = again
-        self.entries.append(again)
+        elif entry.memory.keeps is not None:
+            again.keep_a_copied_leaf()
 
     @precondition(lambda self: self.entries)
     @rule(which=PICKS)
@@ -228,11 +258,14 @@ class Objects(RuleBasedStateMachine):
             assert all(0 <= start <= end <= buffer.capacity for start, end in parts)
 
     def teardown(self):
-        """Nothing that is dropped stays in a buffer."""
+        """Nothing that is dropped stays in a buffer, but for objects that refer to each other in a cycle and what they refer to."""
         self.entries.clear()
         gc.collect()
+        cycles = [memory for memory in self.memories if memory.keeps is not memory and memory in memory.chain()]
+        stay = {kept for memory in cycles for kept in [memory, *memory.chain()]}
         for buffer in self.buffers:
-            assert buffer.get_free() == buffer.capacity
+            used = sum(memory.size for memory in stay if memory.buffer is buffer)
+            assert buffer.get_free() == buffer.capacity - used
 
 
 @pytest.mark.parametrize("device", ["cpu:1", "cpu:2", "opencl"])
@@ -248,3 +281,24 @@ def test_buffers_and_objects_do_what_a_model_does(device):
     Machine.device = device
     Machine.TestCase.settings = settings(max_examples=15 if device == "opencl" else 25, stateful_step_count=30)
     Machine.TestCase().runTest()
+
+
+def test_a_cycle_of_references_lives_as_long_as_its_buffer_unless_it_is_broken():
+    buffer = pl.Context("cpu:1").new_buffer(4096)
+
+    def cycle():
+        first, second = (Node(leaf={"x": x, "n": 1}, data=[x], _buffer=buffer) for x in (1.0, 2.0))
+        first.to, second.to = second.leaf, first.leaf
+        return first
+
+    first = cycle()
+    gc.collect()
+    assert first.to.x == 2.0 and buffer.get_free() == buffer.capacity - 2 * first._size
+    first.to = None
+    gc.collect()
+    assert buffer.get_free() == buffer.capacity - first._size
+    del first
+    assert buffer.get_free() == buffer.capacity
+    size = cycle()._size
+    gc.collect()
+    assert buffer.get_free() == buffer.capacity - 2 * size
