@@ -8,6 +8,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use parloop_device::forked::{ClosedInChild, Guard, Lock};
@@ -55,6 +56,8 @@ pub struct CacheInfo {
 pub struct Cache {
     folder: Result<PathBuf, String>,
     limit: u64,
+    /// Bytes that were stored since the folder was last listed.
+    unlisted: AtomicU64,
     /// Binaries that could not be put on disk.
     in_memory: Lock<HashMap<Key, Arc<Vec<u8>>>>,
     /// One lock for each key that is being compiled.
@@ -73,6 +76,8 @@ pub enum Origin {
 }
 
 const DEFAULT_LIMIT: u64 = 1 << 30;
+/// The folder is listed after this part of its limit was stored, and for one key in as many.
+const PARTS: u64 = 64;
 
 impl Cache {
     /// The user's cache: the folder `parloop` in `$PARLOOP_CACHE_DIR`, else in `$XDG_CACHE_HOME`, else in `~/.cache`.
@@ -84,18 +89,22 @@ impl Cache {
         })
     }
 
-    /// A cache in that folder, which is made if needed; at most `limit` bytes are kept. Only files with the names of cache entries are
-    /// ever changed or removed, and the mode of a folder that exists is not changed.
+    /// A cache in that folder, which is made if needed; about `limit` bytes are kept, as the folder is listed now and then. Only files with
+    /// the names of cache entries are ever changed or removed, and the mode of a folder that exists is not changed.
     pub fn at(folder: impl Into<PathBuf>, limit: u64) -> Cache {
         let folder = folder.into();
         match prepare(&folder) {
-            Ok(()) => Cache { folder: Ok(folder), limit, in_memory: Lock::default(), in_work: Lock::default() },
+            Ok(()) => Cache::new(Ok(folder), limit),
             Err(reason) => Cache::without_folder(reason),
         }
     }
 
     fn without_folder(reason: String) -> Cache {
-        Cache { folder: Err(reason), limit: DEFAULT_LIMIT, in_memory: Lock::default(), in_work: Lock::default() }
+        Cache::new(Err(reason), DEFAULT_LIMIT)
+    }
+
+    fn new(folder: Result<PathBuf, String>, limit: u64) -> Cache {
+        Cache { folder, limit, unlisted: AtomicU64::new(0), in_memory: Lock::default(), in_work: Lock::default() }
     }
 
     /// The binary under `key`; `make` is called when there is none, by one thread of one process at a time for each key.
@@ -158,8 +167,21 @@ impl Cache {
         entry.write_all(bytes)?;
         entry.write_all(trailer(key, bytes).as_slice())?;
         entry.persist(folder.join(key.file_name())).map_err(|e| e.error)?;
-        self.shrink();
+        if self.may_be_too_large(key, bytes.len() as u64) {
+            self.shrink();
+        }
         Ok(())
+    }
+
+    /// Whether to list the folder after an entry was stored. For ten thousand entries that takes half as long as compiling a small kernel, so
+    /// it is done when this process has stored a small part of the limit, and, as many processes store less than that, for one key in 64.
+    fn may_be_too_large(&self, key: Key, stored: u64) -> bool {
+        let unlisted = self.unlisted.fetch_add(stored, Ordering::Relaxed).saturating_add(stored);
+        let list = unlisted >= self.limit / PARTS || u64::from(key.0.as_bytes()[1]) % PARTS == 0;
+        if list {
+            self.unlisted.store(0, Ordering::Relaxed);
+        }
+        list
     }
 
     /// A lock between processes, released when its process ends. Some file systems have none: two processes may then compile the same
@@ -308,7 +330,7 @@ fn read_entry(path: &Path, key: Key) -> io::Result<Vec<u8>> {
 mod tests {
     use super::*;
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
 
     type Made = Result<Vec<u8>, ()>;
 
@@ -498,7 +520,8 @@ mod tests {
 
     #[test]
     fn what_a_killed_process_left_is_never_read_and_is_removed_later() {
-        let (_folder, cache) = cache();
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::at(folder.path().join("cache"), PARTS); // a byte is a part of it: the folder is listed each time
         let left = cache.folder.as_ref().unwrap().join("unfinished-abcdefgh.parloop");
         fs::write(&left, [1, 2, 3]).unwrap();
         cache.get_or_make(key(1), || Made::Ok(vec![7])).unwrap();
@@ -507,6 +530,19 @@ mod tests {
         File::options().write(true).open(&left).unwrap().set_modified(old).unwrap();
         cache.get_or_make(key(2), || Made::Ok(vec![7])).unwrap();
         assert!(!left.exists());
+    }
+
+    #[test]
+    fn the_folder_is_listed_after_a_part_of_the_limit_or_some_of_the_keys() {
+        let (_folder, cache) = cache();
+        let keys = || (0..4096_u32).map(|n| Key::of(&[&n.to_le_bytes()]));
+        let often = keys().filter(|&key| cache.may_be_too_large(key, 0)).count();
+        assert!((20..=130).contains(&often), "{often}"); // 64 on average
+        let key = keys().find(|&key| !cache.may_be_too_large(key, 0)).unwrap();
+        let part = cache.limit / PARTS;
+        assert!(!cache.may_be_too_large(key, part / 2) && !cache.may_be_too_large(key, part / 2 - 1));
+        assert!(cache.may_be_too_large(key, 1) && !cache.may_be_too_large(key, 1), "it counts from the start again");
+        assert!(cache.may_be_too_large(key, u64::MAX));
     }
 
     #[test]
