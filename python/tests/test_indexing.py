@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import parloop as pl
+from parloop import _parloop
 
 DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64", "complex128"]
 
@@ -411,3 +412,20 @@ def test_a_number_on_the_device_is_an_argument_of_a_kernel(ctx):
     x = ctx.zeros(3)
     prog.set(x, ctx.array(2.5), x.size)
     assert x.tolist() == [2.5] * 3
+
+
+@pytest.mark.parametrize(
+    "shape, strides, order",
+    [
+        ((2, 3), (24, 8), "C"),
+        ((2, 3), (8, 16), "F"),
+        ((2, 3), (48, 16), None),
+        ((3,), (-8,), None),
+        # Strides of axes with one element, and of arrays with none, do not matter.
+        ((1, 3, 1), (5, 8, -7), "C"),
+        ((0, 3), (1, 2), "C"),
+        ((), (), "C"),
+    ],
+)
+def test_arrays_without_gaps_are_told_from_others(shape, strides, order):
+    assert _parloop._dense_order(shape, strides, 8) == order

@@ -162,21 +162,3 @@ impl Layout {
 fn type_name(item: &Bound<'_, PyAny>) -> String {
     item.get_type().name().map_or_else(|_| "this".into(), |name| name.to_string())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn arrays_without_gaps_are_told_from_others() {
-        let both = |shape: &[usize], strides: &[isize]| [Order::C, Order::Fortran].map(|order| is_dense(shape, strides, 8, order));
-        assert_eq!(both(&[2, 3], &[24, 8]), [true, false]);
-        assert_eq!(both(&[2, 3], &[8, 16]), [false, true]);
-        assert_eq!(both(&[2, 3], &[48, 16]), [false, false]);
-        assert_eq!(both(&[3], &[-8]), [false, false]);
-        // Strides that lead nowhere do not matter.
-        assert_eq!(both(&[1, 3, 1], &[5, 8, -7]), [true, true]);
-        assert_eq!(both(&[0, 3], &[1, 2]), [true, true]);
-        assert_eq!(both(&[], &[]), [true, true]);
-    }
-}
