@@ -18,8 +18,7 @@ PYTHON ?= $(shell for v in 3.12 3.13 3.11 3.10; do p=$$(command -v python$$v) &&
 ifeq ($(PYTHON),)
 PYTHON := python3
 endif
-# `quick` for development, `wheel` for what is shipped and measured. CI has `dev`, as for the Rust tests: it compiles in half the time of `wheel`, and
-# overflows are found.
+# `quick` for development, `wheel` for what is shipped and measured. CI has `dev`, as for the Rust tests, so that overflows are found.
 PROFILE ?= quick
 # Wheels are compiled and linked by zig, for an older glibc than that of this machine. The flag of rustc counts for the package alone, so
 # that all other crates are shared with the tests.
@@ -37,7 +36,9 @@ SOURCES := $(shell find crates -name '*.rs' -o -name '*.h' -o -name Cargo.toml) 
 
 .PHONY: demo test package lint environment test-rust test-python test-examples fuzz torture leaks interleavings memcheck wheel sdist crates bench drivers docs docs-rust clean
 
-demo: $(VENV)/.package $(VENV)/.pictures
+# What pictures need is downloaded while the package is compiled.
+demo: $(VENV)/.tools
+	@$(MAKE) --no-print-directory $(VENV)/.pictures & $(MAKE) --no-print-directory package && wait $$!
 	$(BIN)/python -m parloop.demo
 	$(BIN)/python examples/05_airfoil.py
 	$(BIN)/python examples/06_poisson.py
