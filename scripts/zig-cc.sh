@@ -2,7 +2,8 @@
 # C compiler and linker of wheels: zig, which carries the symbols of every glibc and links for that of manylinux_2_28, whatever glibc this
 # machine has. It comes from the package `ziglang` in .venv-wheels.
 set -eu
-arguments=()
+# Without optimisation zig watches for undefined behaviour, by functions that only its own linker knows.
+arguments=(-fno-sanitize=undefined)
 for argument in "$@"; do
     case $argument in
         --target=*) ;;                                  # zig does not know the names of machines that Rust uses

@@ -553,11 +553,8 @@ def test_products_that_do_not_fit_are_refused(ctx):
 def test_every_kernel_compiles_for_cuda(nvrtc):
     sources = list(kernels.arithmetic())
     assert len(sources) > 300
-    # One translation unit for many kernels, each in a namespace of its own: a compilation alone takes most of its time to start.
     for begin in range(0, len(sources), 50):
-        spaces = [f"namespace part{number} {{\n{text}\n}}" for number, text in enumerate(sources[begin : begin + 50])]
-        code = "\n".join(space.replace("GPUKERN void ", f"GPUKERN void k{number}_") for number, space in enumerate(spaces))
-        pl.compile_for("cuda", "sm_90", code, arguments=["--fmad=false"])
+        pl.compile_for("cuda", "sm_90", kernels.together(sources[begin : begin + 50]), arguments=["--fmad=false"])
 
 
 def test_kernels_compile_for_hip_without_a_gpu():
@@ -571,9 +568,7 @@ def test_kernels_compile_for_hip_without_a_gpu():
         except pl.errors.CompilerMissingError as error:
             print("MISSING", error)
             raise SystemExit
-        # Some of all kinds: a compilation takes its time.
-        for source in list(kernels.arithmetic())[::7]:
-            pl.compile_for("hip", "gfx90a", source, arguments=["-ffp-contract=off"])
+        pl.compile_for("hip", "gfx90a", kernels.together(list(kernels.arithmetic())[::3]), arguments=["-ffp-contract=off"], cpp=True)
         print("COMPILED")
         """,
         env={"PYTHONPATH": os.path.dirname(__file__)},

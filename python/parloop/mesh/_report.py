@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .. import Context
-from ..loops import limits
 
 __all__ = ["LoopReport", "PlanReport"]
 
@@ -81,6 +80,8 @@ def made(described: dict[str, Any]) -> LoopReport:
     seconds = last if last is not None else timed[0] if timed else None
     share = None
     if seconds is not None:
+        from ..loops import limits  # a third of the time of importing meshes
+
         found = described["bytes"] / max(seconds, 1e-9) / limits(Context(described["device"])).bandwidth
         share = found if found <= 1 else None
     return LoopReport(**described, plans=plans, seconds=seconds, bandwidth_share=share)

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 
 use parloop_device::{CompileError, Compiler, DeviceKind};
 use parloop_kernel::{CompileOptions, Language, Source, compile_for};
+use parloop_loop::lower::Code;
 use parloop_loop::prelude::*;
 use parloop_loop::syntax::{Program, Target};
 
@@ -29,14 +30,35 @@ fn compiles(kind: DeviceKind, target: Target, compiler: Result<std::sync::Arc<dy
     if let Err(error) = compile_for(kind, &*compiler, &[Source::text(CPP)], &options) {
         refused.push_str(&format!("---- C++\n{error}\n"));
     }
-    for (name, program) in all() {
-        let code = code(&program, target);
-        let options = CompileOptions { checked: !code.check_sites.is_empty(), ..CompileOptions::default() };
-        if let Err(error) = compile_for(kind, &*compiler, &[Source::text(code.text.clone())], &options) {
-            refused.push_str(&format!("---- {name}\n{}\n{error}\n", code.text));
+    let compile = |text: &str, checked: bool| {
+        let options = CompileOptions { checked, ..CompileOptions::default() };
+        compile_for(kind, &*compiler, &[Source::text(text)], &options)
+    };
+    // Headers take these compilers longer than kernels do: many are compiled as one text, and alone only if that is refused.
+    let (checked, unchecked) = all().iter().map(|(name, program)| (name.clone(), code(program, target))).partition::<Vec<_>, _>(is_checked);
+    for many in checked.chunks(TOGETHER).chain(unchecked.chunks(TOGETHER)) {
+        let apart = many.iter().enumerate().map(|(number, (_, code))| in_a_namespace(&code.text, number));
+        if compile(&apart.collect::<String>(), is_checked(&many[0])).is_ok() {
+            continue;
+        }
+        for item @ (name, code) in many {
+            if let Err(error) = compile(&code.text, is_checked(item)) {
+                refused.push_str(&format!("---- {name}\n{}\n{error}\n", code.text));
+            }
         }
     }
     assert!(refused.is_empty(), "{refused}");
+}
+
+const TOGETHER: usize = 16;
+
+fn is_checked((_, code): &(String, Code)) -> bool {
+    !code.check_sites.is_empty()
+}
+
+/// Functions of the same name do not meet there.
+fn in_a_namespace(text: &str, number: usize) -> String {
+    format!("namespace number_{number} {{\n{}\n}}\n", text.replace("extern \"C\" ", ""))
 }
 
 /// C++ that is the same for every target: no function has a word for one.
