@@ -77,3 +77,12 @@ def test_code_in_c_is_for_trusted_files(tmp_path):
         lp.read_kernel(path)
     _, (out,) = lp.read_kernel(path, trusted=True)(pl.Context("cpu:1"))
     assert out.tolist() == [0, 1, 2, 3]
+
+
+def test_instructions_in_c_are_for_trusted_files(tmp_path):
+    text = 'kernel f\ndomain {[i]: 0 <= i < 4}\ndata\n  b: global int32[4]\ninstructions\n  ... c {inames=i, writes=b[i]} "b[i] = 2*i;"\n'
+    path = written(tmp_path, text)
+    with pytest.raises(pl.errors.LoopSyntaxError, match="line 6, column 3: expected no C code, which only trusted text may have"):
+        lp.read_kernel(path)
+    _, (b,) = lp.read_kernel(path, trusted=True)(pl.Context("cpu:1"))
+    assert b.tolist() == [0, 2, 4, 6]

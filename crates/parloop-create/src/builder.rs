@@ -6,7 +6,9 @@ use parloop_device::DType;
 use parloop_ir::functions::scope;
 use parloop_ir::parse::{self, Draft, Which, Within};
 use parloop_ir::program::Program;
-use parloop_ir::syntax::{Argument, Instruction, KernelOptions, LoopKernel, Offset, Phase, Preamble, SubstitutionRule, Target, Temporary};
+use parloop_ir::syntax::{
+    Argument, Instruction, KernelOptions, LoopKernel, Offset, Phase, Preamble, SubstitutionRule, Target, Temporary, TrustedC,
+};
 use parloop_isl::{Name, Set};
 use parloop_transform::Fixed;
 
@@ -59,6 +61,7 @@ pub struct KernelBuilder {
     fixed: BTreeMap<Name, Fixed>,
     sequential: bool,
     options: KernelOptions,
+    c: Option<TrustedC>,
     target: Option<Target>,
     preambles: BTreeSet<Preamble>,
     priorities: BTreeSet<Vec<Name>>,
@@ -87,6 +90,7 @@ impl KernelBuilder {
             fixed: BTreeMap::new(),
             sequential: false,
             options: KernelOptions::default(),
+            c: None,
             target: None,
             preambles: BTreeSet::new(),
             priorities: BTreeSet::new(),
@@ -216,6 +220,12 @@ impl KernelBuilder {
         self
     }
 
+    /// Allows C code in the text of instructions (`... c`), which is promised to be right.
+    pub fn trusted_c(mut self, promise: TrustedC) -> Self {
+        self.c = Some(promise);
+        self
+    }
+
     /// A preamble of the code; preambles are sorted by key, and each key is written once.
     pub fn preamble(mut self, preamble: Preamble) -> Self {
         self.preambles.insert(preamble);
@@ -294,7 +304,7 @@ impl KernelBuilder {
         for item in self.items {
             match item {
                 Item::Text(text) => {
-                    let parsed = parse::instructions(&text).map_err(CreateError::Instructions)?;
+                    let parsed = parse::instructions_with(&text, self.c).map_err(CreateError::Instructions)?;
                     drafts.extend(parsed.drafts);
                     rules.extend(parsed.substitutions);
                 }

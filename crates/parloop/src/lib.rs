@@ -163,6 +163,12 @@ pub mod prelude {
 /// parloop_loop::syntax::Preamble::new("key", "text");
 /// ```
 /// ```compile_fail,E0133
+/// parloop_loop::syntax::TrustedC::promise();
+/// ```
+/// ```compile_fail,E0423
+/// parloop_loop::syntax::TrustedC(());
+/// ```
+/// ```compile_fail,E0133
 /// parloop::Device::open("cpu").unwrap().allocate_growable(1);
 /// ```
 /// ```compile_fail,E0133

@@ -279,7 +279,8 @@ def read_kernel(path: str | os.PathLike[str], trusted: bool = False) -> Program:
     path : str or path
         The file.
     trusted : bool, optional
-        Accept C code in the file (``preamble`` lines) and options that replace checks. Such a file can do whatever a program can.
+        Accept C code in the file (``preamble`` lines and instructions ``... c``) and options that replace checks. Such a file can do
+        whatever a program can.
 
     Examples
     --------

@@ -18,6 +18,16 @@ pub enum CheckError {
         /// The instruction that calls it.
         instruction: Name,
     },
+    /// A name that would be other code.
+    #[error(
+        "kernel `{kernel}` has the name `{name}`, which cannot be written into code; use letters, digits and `_`, beginning with a letter"
+    )]
+    NotAName {
+        /// The name.
+        name: Name,
+        /// The kernel.
+        kernel: Name,
+    },
     /// An index can be outside its array.
     #[error(
         "`{access}` in `{instruction}` is out of bounds: index {} can be {value} (for {}), but the axis has {length} elements",

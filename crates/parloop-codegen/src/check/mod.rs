@@ -8,6 +8,7 @@ mod error;
 mod inames;
 mod index_types;
 mod linear;
+mod names;
 mod order;
 mod ordering;
 mod placed;
@@ -30,6 +31,7 @@ use crate::schedule::Schedule;
 /// # Errors
 /// The first error.
 pub fn before_schedule(program: &Program, kernel: &LoopKernel) -> Result<Bounds, CheckError> {
+    names::check(kernel)?;
     let facts = Facts::of(kernel);
     inames::check(program, &facts)?;
     calls::check(program, &facts)?;

@@ -194,14 +194,14 @@ impl Scope<'_> {
             block.push(super::tree::constant(name, &value.ty.clone(), value));
         }
         // Inames whose values are not variables of their own.
-        for word in words(&code.code) {
+        for word in words(code.code.text()) {
             if code.bindings.iter().all(|(name, _)| name != word)
                 && let Some(value) = self.inames.get(word).filter(|value| value.kind != ValueKind::Name(word.into()))
             {
                 block.push(super::tree::constant(&word.into(), &value.ty.clone(), value.clone()));
             }
         }
-        block.push(Statement::Text(code.code.trim_end().to_owned()));
+        block.push(Statement::Text(code.code.text().trim_end().to_owned()));
         Ok(if block.len() == 1 { block } else { vec![Statement::Block(block)] })
     }
 }

@@ -100,7 +100,7 @@ pub(super) trait Dialect {
             Type::Vector(dtype, lanes) => vector_type(*dtype, *lanes, self.target()),
             Type::Record(record) => record_type(record.name()),
             Type::Class(class) => class.name().to_string(),
-            Type::Opaque(name) => name.to_string(),
+            Type::Opaque(opaque) => opaque.name().to_string(),
         }
     }
 

@@ -196,7 +196,7 @@ impl std::fmt::Display for TypeName {
             Type::Vector(dtype, lanes) => write!(f, "{dtype}x{lanes}"),
             Type::Record(record) => write!(f, "record {}", record.name()),
             Type::Class(class) => write!(f, "{}", class.name()),
-            Type::Opaque(name) => write!(f, "{name}"),
+            Type::Opaque(opaque) => write!(f, "{}", opaque.name()),
         }
     }
 }

@@ -13,7 +13,7 @@ use super::lex::is_name_byte;
 use super::lines::{Line, lines};
 use super::options::{OptionPosition, Options};
 use super::statement::{Statement, no_tail, statement};
-use crate::syntax::{Expr, UnaryOp};
+use crate::syntax::{Expr, TrustedC, UnaryOp};
 
 /// The maximum nesting depth of blocks.
 const MAX_BLOCKS: usize = 100;
@@ -35,10 +35,18 @@ const MAX_BLOCKS: usize = 100;
 /// ```
 ///
 /// # Errors
-/// Reports what was expected and what was found, with the line and a caret.
+/// Reports what was expected and what was found, with the line and a caret. C code is refused; see [`instructions_with`].
 pub fn instructions(text: &str) -> Result<Parsed, ParseError> {
+    instructions_with(text, None)
+}
+
+/// Parses instructions, which may be C code where that is promised to be right.
+///
+/// # Errors
+/// As [`instructions`].
+pub fn instructions_with(text: &str, c: Option<TrustedC>) -> Result<Parsed, ParseError> {
     let lines = lines(text)?;
-    let mut reader = Reader { text: &lines.clean, parsed: Parsed::default(), options: Options::default(), blocks: Vec::new() };
+    let mut reader = Reader { text: &lines.clean, c, parsed: Parsed::default(), options: Options::default(), blocks: Vec::new() };
     // Errors are shown in the original text with its comments.
     lines.lines.iter().try_for_each(|line| reader.line(line)).map_err(|error| error.within(text, 0))?;
     match reader.blocks.pop() {
@@ -79,6 +87,7 @@ struct Block {
 
 struct Reader<'t> {
     text: &'t str,
+    c: Option<TrustedC>,
     parsed: Parsed,
     options: Options,
     blocks: Vec<Block>,
@@ -106,7 +115,7 @@ impl Reader<'_> {
     }
 
     fn statement(&mut self, line: &Line) -> Result<(), ParseError> {
-        match statement(self.text, line, &self.options)? {
+        match statement(self.text, line, &self.options, self.c)? {
             Statement::Instruction(draft) => self.parsed.drafts.push(*draft),
             Statement::Substitution(rule, span) => {
                 if self.parsed.substitutions.iter().any(|other| other.name == rule.name) {

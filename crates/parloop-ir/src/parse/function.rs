@@ -9,7 +9,7 @@ use super::error::{Mistake, ParseError};
 use super::expression::{Node, Parser};
 use super::lex::Kind;
 use super::types::{nearest_type, type_name};
-use crate::syntax::{Call, Expr, Literal, RecordField, RecordType, Reduction, ReductionOp, Type};
+use crate::syntax::{Call, Expr, Literal, OpaqueType, RecordField, RecordType, Reduction, ReductionOp, Type};
 
 /// The type that a text names: `float32`, `float32x4`, `record("point", 8, x: float32 at 0, y: float32 at 4)`.
 ///
@@ -226,13 +226,14 @@ impl Parser<'_> {
         if self.name_ahead(0) == Some("opaque") && self.is_ahead(1, "(") {
             self.advance();
             self.advance();
-            let name = match &self.token().kind {
-                Kind::Text(content) => Name::from(content.as_str()),
-                _ => return Err(self.expected("the name of the type in quotes")),
+            let ty = match &self.token().kind {
+                Kind::Text(content) => OpaqueType::new(content.as_str()),
+                _ => None,
             };
+            let ty = ty.ok_or_else(|| self.expected("the name of a type in quotes: words, which `::` may join"))?;
             self.advance();
             self.expect(")")?;
-            return Ok(Type::Opaque(name));
+            return Ok(Type::Opaque(ty));
         }
         if self.name_ahead(0) == Some("np") && self.is_ahead(1, ".") {
             self.advance();

@@ -18,7 +18,7 @@ mod statement;
 mod step;
 mod types;
 
-pub use block::instructions;
+pub use block::{instructions, instructions_with};
 pub use data::Datum;
 pub use dim_tags::{DimTagError, parse_dim_tag_list, parse_dim_tags, split_at_commas};
 pub use draft::{Draft, Parsed, Which, Within};

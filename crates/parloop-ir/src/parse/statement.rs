@@ -10,7 +10,8 @@ use super::lex::{Kind, quoted};
 use super::lines::{Line, trimmed};
 use super::options::{OptionPosition, Options};
 use crate::syntax::{
-    Assignment, CInstruction, CallInstruction, Expr, InstructionKind, MemoryKind, SubstitutionRule, SyncScope, TemporaryType,
+    Assignment, CCode, CInstruction, CallInstruction, Expr, InstructionKind, MemoryKind, SubstitutionRule, SyncScope, TemporaryType,
+    TrustedC,
 };
 
 use super::draft::Draft;
@@ -21,10 +22,10 @@ pub(super) enum Statement {
     Substitution(SubstitutionRule, Range<usize>),
 }
 
-/// Parses a statement with those enclosing options.
-pub(super) fn statement(text: &str, line: &Line, options: &Options) -> Result<Statement, ParseError> {
+/// Parses a statement with those enclosing options. C code needs the promise that it is right.
+pub(super) fn statement(text: &str, line: &Line, options: &Options, c: Option<TrustedC>) -> Result<Statement, ParseError> {
     if text[line.head.clone()].starts_with("...") {
-        return special(text, line, options).map(|draft| Statement::Instruction(Box::new(draft)));
+        return special(text, line, options, c).map(|draft| Statement::Instruction(Box::new(draft)));
     }
     no_tail(text, line)?;
     let mut parser = Parser::new(text, line.head.clone())?;
@@ -203,7 +204,7 @@ fn takes_or_gives_arrays(lhs: &Expr, rhs: &Expr) -> bool {
 }
 
 /// `... gbarrier {options}` and similar statements.
-fn special(text: &str, line: &Line, options: &Options) -> Result<Draft, ParseError> {
+fn special(text: &str, line: &Line, options: &Options, c: Option<TrustedC>) -> Result<Draft, ParseError> {
     let word = trimmed(text, line.head.start + 3..line.head.end);
     let barrier = |scope, memory| InstructionKind::Barrier { scope, memory };
     let (kind, place) = match &text[word.clone()] {
@@ -212,7 +213,12 @@ fn special(text: &str, line: &Line, options: &Options) -> Result<Draft, ParseErr
         "nop" => (InstructionKind::Nop, OptionPosition::Nop),
         source if first_word(source) == "c" => {
             let code = c_text(text, line, word.start)?;
-            let code = CInstruction { code, bindings: Vec::new(), reads: Default::default(), writes: Vec::new() };
+            let Some(promise) = c else {
+                let mistake = Mistake::Expected { expected: NO_C.to_owned(), found: "`... c`".to_owned() };
+                return Err(ParseError::at(text, line.head.clone(), mistake));
+            };
+            let code =
+                CInstruction { code: CCode::new(code, promise), bindings: Vec::new(), reads: Default::default(), writes: Vec::new() };
             return finish(text, line, options, InstructionKind::C(code), OptionPosition::C);
         }
         other => {
@@ -227,6 +233,8 @@ fn special(text: &str, line: &Line, options: &Options) -> Result<Draft, ParseErr
     no_tail(text, line)?;
     finish(text, line, options, kind, place)
 }
+
+const NO_C: &str = "no C code, which only trusted text may have (see `LoopFile::parse_trusted` and `KernelBuilder::trusted_c`)";
 
 fn first_word(text: &str) -> &str {
     let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());

@@ -21,7 +21,7 @@ impl Display for Type {
                 f.write_char(')')
             }
             Type::Class(class) => write!(f, "class({})", quoted(class.name())),
-            Type::Opaque(name) => write!(f, "opaque({})", quoted(name)),
+            Type::Opaque(opaque) => write!(f, "opaque({})", quoted(opaque.name())),
         }
     }
 }

@@ -55,7 +55,7 @@ impl Display for Instruction {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{} {{{}}}", self.kind, options(self).join(", "))?;
         if let InstructionKind::C(code) = &self.kind {
-            let text = code.code.replace('\\', "\\\\").replace('"', "\\\"");
+            let text = code.code.text().replace('\\', "\\\\").replace('"', "\\\"");
             write!(f, " \"\"\"{text}\"\"\"")?;
         }
         Ok(())

@@ -51,11 +51,55 @@ pub struct CallInstruction {
     pub declares: Vec<Option<TemporaryType>>,
 }
 
+/// The promise that C code in instructions is right, without which it is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TrustedC(());
+
+impl TrustedC {
+    /// Makes the promise.
+    ///
+    /// # Safety
+    /// All code that is created or parsed with it becomes part of kernels as it is. It must be valid in the target's language, access no
+    /// variables but those which its instruction names, within their bounds whenever the instruction runs, and terminate.
+    pub unsafe fn promise() -> TrustedC {
+        TrustedC(())
+    }
+}
+
+/// C code of an instruction.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CCode {
+    text: String,
+    promise: TrustedC,
+}
+
+impl CCode {
+    /// Creates code that is right, as promised.
+    pub fn new(text: impl Into<String>, promise: TrustedC) -> CCode {
+        CCode { text: text.into(), promise }
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+impl InstructionKind {
+    /// The promise that was made for its C code, if it has any.
+    pub fn promise(&self) -> Option<TrustedC> {
+        match self {
+            InstructionKind::C(c) => Some(c.code.promise),
+            _ => None,
+        }
+    }
+}
+
 /// C code, with what it reads and writes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CInstruction {
-    /// The text.
-    pub code: String,
+    /// The code.
+    pub code: CCode,
     /// Names in the text, and the expressions they are bound to: `(name in C, expression)`.
     pub bindings: Vec<(Name, Expr)>,
     /// Names of variables it reads.

@@ -15,11 +15,12 @@ mod types;
 pub use data::{AddressSpace, Argument, ArgumentKind, DimTag, Initializer, Layout, Offset, Shape, Stride, Temporary};
 pub use expr::{BinaryOp, Call, Chain, CompareOp, Expr, LONGEST_NEST, Literal, Reduction, ReductionOp, SubArray, UnaryOp};
 pub use instruction::{
-    Assignment, Atomicity, CInstruction, CallInstruction, Instruction, InstructionKind, MemoryKind, SyncScope, TemporaryType,
+    Assignment, Atomicity, CCode, CInstruction, CallInstruction, Instruction, InstructionKind, MemoryKind, SyncScope, TemporaryType,
+    TrustedC,
 };
 pub use kernel::{Iname, LoopKernel, Phase, Preamble, SubstitutionRule};
 pub use options::{BuildOptionError, KernelOptions, Promised};
 pub use origin::{Origin, Time, TimeStep, primed, without_primes};
 pub use tag::{InameTag, TagError};
 pub use target::Target;
-pub use types::{ClassAxis, ClassField, ClassSource, ClassType, RecordError, RecordField, RecordType, Type, lane, lane_name};
+pub use types::{ClassAxis, ClassField, ClassSource, ClassType, OpaqueType, RecordError, RecordField, RecordType, Type, lane, lane_name};

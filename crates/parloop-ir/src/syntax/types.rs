@@ -17,8 +17,31 @@ pub enum Type {
     Record(Arc<RecordType>),
     /// A typed object, accessed only through the functions of its class.
     Class(Arc<ClassType>),
-    /// A type that only the target knows, by its name in the target.
-    Opaque(Name),
+    /// A type that only the target knows.
+    Opaque(OpaqueType),
+}
+
+/// A type by its name in the target: words, as in `unsigned long` and `std::size_t`, so that it is no other code. A pointer needs a name too.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OpaqueType(Name);
+
+impl OpaqueType {
+    /// The type of that name; `None` if there are other characters than letters, digits, `_`, `::` and single spaces in it.
+    pub fn new(name: impl Into<Name>) -> Option<OpaqueType> {
+        let name = name.into();
+        name.split(' ').flat_map(|part| part.split("::")).all(is_c_word).then_some(OpaqueType(name))
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &Name {
+        &self.0
+    }
+}
+
+/// Whether the text is a name in C.
+fn is_c_word(text: &str) -> bool {
+    let mut letters = text.chars();
+    letters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_') && letters.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// Named numbers at fixed places: a struct of C, or a structured dtype of NumPy.
@@ -72,11 +95,7 @@ impl RecordType {
     pub fn new(name: impl Into<Name>, mut fields: Vec<RecordField>, size: usize) -> Result<RecordType, RecordError> {
         let name = name.into();
         let record = || name.clone();
-        let is_word = |text: &str| {
-            let mut letters = text.chars();
-            letters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_') && letters.all(|c| c.is_ascii_alphanumeric() || c == '_')
-        };
-        if let Some(wrong) = std::iter::once(&name).chain(fields.iter().map(|field| &field.name)).find(|word| !is_word(word)) {
+        if let Some(wrong) = std::iter::once(&name).chain(fields.iter().map(|field| &field.name)).find(|word| !is_c_word(word)) {
             return Err(RecordError::NotAName { record: record(), name: wrong.clone() });
         }
         fields.sort_by_key(|field| field.offset);

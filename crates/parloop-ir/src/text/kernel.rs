@@ -45,6 +45,7 @@ impl KernelText {
             phase: Some(*phase),
             data: arguments.chain(temporaries).collect(),
             instructions: lines.join("\n"),
+            c: instructions.iter().find_map(|instruction| instruction.kind.promise()),
             ..KernelText::named(name)
         }
     }

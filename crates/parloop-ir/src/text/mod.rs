@@ -9,7 +9,7 @@ use parloop_isl::Name;
 pub use options::{read as read_option, read_trusted as read_trusted_option};
 
 use crate::parse::Datum;
-use crate::syntax::{Iname, KernelOptions, Phase, Preamble, Target};
+use crate::syntax::{Iname, KernelOptions, Phase, Preamble, Target, TrustedC};
 
 /// A kernel as written in a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +46,8 @@ pub struct KernelText {
     pub rest: bool,
     /// Instructions and substitution rules.
     pub instructions: String,
+    /// The promise that C code among the instructions is right.
+    pub c: Option<TrustedC>,
 }
 
 impl KernelText {
@@ -68,6 +70,7 @@ impl KernelText {
             data: Vec::new(),
             rest: false,
             instructions: String::new(),
+            c: None,
         }
     }
 }

@@ -7,7 +7,7 @@ use parloop_analysis::sequence;
 use parloop_create::{CreateError, KernelBuilder};
 use parloop_device::DType;
 use parloop_ir::callable::CallableKernel;
-use parloop_ir::parse::{Datum, Draft, ParseError, instructions};
+use parloop_ir::parse::{Datum, Draft, ParseError, instructions_with};
 use parloop_ir::program::Program;
 use parloop_ir::syntax::LoopKernel;
 use parloop_ir::text::KernelText;
@@ -106,6 +106,9 @@ fn created(written: &KernelText) -> Result<LoopKernel, FileError> {
             Datum::Named(name) => builder.argument_named(name.as_str()),
         };
     }
+    if let Some(promise) = written.c {
+        builder = builder.trusted_c(promise);
+    }
     if written.rest {
         builder = builder.rest();
     }
@@ -132,7 +135,7 @@ fn exact(written: &KernelText) -> Result<LoopKernel, FileError> {
     let domain = |text: &String| {
         Set::parse(text).map_err(|error| FileError::Domain { kernel: written.name.clone(), domain: text.clone(), error: Box::new(error) })
     };
-    let parsed = instructions(&written.instructions)?;
+    let parsed = instructions_with(&written.instructions, written.c)?;
     let finished = |draft: &Draft| {
         let open = || FileError::Open { kernel: written.name.clone(), instruction: draft.kind.to_string() };
         draft.exact().map(Arc::new).ok_or_else(open)

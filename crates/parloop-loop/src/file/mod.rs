@@ -59,19 +59,20 @@ impl LoopFile {
     /// ```
     ///
     /// # Errors
-    /// Reports what was expected and what was found, with the line and a caret. A `preamble` line, which holds C code,
+    /// Reports what was expected and what was found, with the line and a caret. C code, in a `preamble` line or an instruction (`... c`),
     /// is refused, and so is an `option` that replaces a check; see [`parse_trusted`](Self::parse_trusted).
     pub fn parse(text: &str) -> Result<LoopFile, ParseError> {
         read::file(text)
     }
 
-    /// Parses the text of a file whose kernels may have preambles and all options.
+    /// Parses the text of a file whose kernels may have preambles, instructions in C and all options.
     ///
     /// # Errors
     /// As [`parse`](Self::parse), but for these.
     ///
     /// # Safety
-    /// For each preamble what [`Preamble::new`](crate::syntax::Preamble::new) requires, and for each option what the functions of
+    /// For each preamble what [`Preamble::new`](crate::syntax::Preamble::new) requires, for each instruction in C what
+    /// [`TrustedC::promise`](crate::syntax::TrustedC::promise) requires, and for each option what the functions of
     /// [`KernelOptions`](crate::syntax::KernelOptions) that set it require.
     pub unsafe fn parse_trusted(text: &str) -> Result<LoopFile, ParseError> {
         // SAFETY: the caller guarantees it.

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use parloop_device::DType;
-use parloop_ir::parse::{Mistake, ParseError, data_line, instructions, is_name, quoted_text, scalar_name, step_within, trimmed};
+use parloop_ir::parse::{Mistake, ParseError, data_line, instructions_with, is_name, quoted_text, scalar_name, step_within, trimmed};
 use parloop_ir::step::{StepValue, TransformStep};
-use parloop_ir::syntax::{Iname, KernelOptions, Phase, Preamble, Target};
+use parloop_ir::syntax::{Iname, KernelOptions, Phase, Preamble, Target, TrustedC};
 use parloop_ir::text::{KernelText, read_option, read_trusted_option};
 use parloop_isl::Name;
 
@@ -37,6 +37,8 @@ pub(super) unsafe fn trusted_file(text: &str) -> Result<LoopFile, ParseError> {
         preamble: |key, text| unsafe { Preamble::new(key, text) },
         // SAFETY: the caller guarantees the options of this text.
         option: |options, words| unsafe { read_trusted_option(options, words) },
+        // SAFETY: the caller guarantees the instructions of this text.
+        c: unsafe { TrustedC::promise() },
     };
     read(text, Some(trusted))
 }
@@ -47,6 +49,8 @@ struct Trusted {
     preamble: fn(String, String) -> Preamble,
     /// Reads the words of an option.
     option: fn(&mut KernelOptions, &[String]) -> Result<(), &'static str>,
+    /// Allows C code among instructions.
+    c: TrustedC,
 }
 
 fn read(text: &str, trusted: Option<Trusted>) -> Result<LoopFile, ParseError> {
@@ -136,8 +140,11 @@ impl Reader<'_> {
 
     fn close_block(&mut self) -> Result<(), ParseError> {
         if let Block::Instructions { start, body } = std::mem::replace(&mut self.block, Block::None) {
-            instructions(&body).map_err(|error| error.within(self.text, start))?;
-            self.kernel(&(start..start))?.instructions = dedent(&body);
+            let c = self.trusted.as_ref().map(|trusted| trusted.c);
+            let parsed = instructions_with(&body, c).map_err(|error| error.within(self.text, start))?;
+            let kernel = self.kernel(&(start..start))?;
+            kernel.instructions = dedent(&body);
+            kernel.c = parsed.drafts.iter().find_map(|draft| draft.kind.promise());
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use parloop_device::DType;
 use parloop_loop::parse::expression;
-use parloop_loop::syntax::{BinaryOp, Call, CompareOp, Expr, Literal, Reduction, ReductionOp, SubArray, Type, UnaryOp};
+use parloop_loop::syntax::{BinaryOp, Call, CompareOp, Expr, Literal, OpaqueType, Reduction, ReductionOp, SubArray, Type, UnaryOp};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -251,7 +251,7 @@ fn scalar_type() -> impl Strategy<Value = Type> {
     prop_oneof![
         proptest::sample::select(&DType::ALL[..]).prop_map(Type::Scalar),
         Just(Type::Vector(DType::F32, 4)),
-        ".{0,4}".prop_map(|name| Type::Opaque(name.into())),
+        "[a-z_][a-z0-9_]{0,3}( [a-z]{1,2}|::[a-z]{1,2})?".prop_map(|name| Type::Opaque(OpaqueType::new(name.as_str()).unwrap())),
     ]
 }
 

@@ -8,8 +8,8 @@ use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::file::{KernelText, LoopFile, kernel_of};
 use parloop_loop::parse::{Datum, ParseError, step};
 use parloop_loop::syntax::{
-    AddressSpace, Argument, ArgumentKind, DimTag, Expr, Iname, InameTag, Initializer, KernelOptions, Layout, LoopKernel, Offset, Phase,
-    Preamble, Shape, Stride, SubstitutionRule, Temporary, Type,
+    AddressSpace, Argument, ArgumentKind, DimTag, Expr, Iname, InameTag, Initializer, KernelOptions, Layout, LoopKernel, Offset,
+    OpaqueType, Phase, Preamble, Shape, Stride, SubstitutionRule, Temporary, Type,
 };
 use parloop_loop::transform::{StepValue, TransformStep, apply};
 use parloop_loop::{Name, Set};
@@ -36,6 +36,15 @@ fn c_in_a_file_that_is_not_trusted_is_refused() {
                    preamble \"key\" \"#include <stdlib.h>\"\n  ^^^^^^^^";
     assert_eq!(LoopFile::parse(text).unwrap_err().to_string(), message);
     assert_eq!(trusted(text).unwrap().kernels[0].preambles[0].text(), "#include <stdlib.h>");
+
+    let text = "kernel f\ndomain {[i]: 0 <= i < n}\ninstructions\n  ... c {inames=i, reads=a, writes=b[i]} \"b[i + 5] = a[i];\"\n";
+    let message = "line 4, column 3: expected no C code, which only trusted text may have (see `LoopFile::parse_trusted` and \
+        `KernelBuilder::trusted_c`), found `... c`";
+    assert_eq!(LoopFile::parse(text).unwrap_err().to_string().lines().next(), Some(message));
+    // What was parsed without trust cannot get C code afterwards.
+    let mut safe = LoopFile::parse("kernel f\ndomain {[i]: 0 <= i < n}\ninstructions\n  b[i] = a[i]\n").unwrap();
+    safe.kernels[0].instructions = trusted(text).unwrap().kernels[0].instructions.clone();
+    assert!(safe.program().unwrap_err().to_string().contains("only trusted text"));
 }
 
 #[test]
@@ -268,7 +277,7 @@ fn ty() -> impl Strategy<Value = Option<Type>> {
         Just(None),
         proptest::sample::select(&DType::ALL[..]).prop_map(|dtype| Some(Type::Scalar(dtype))),
         Just(Some(Type::Vector(DType::F64, 2))),
-        Just(Some(Type::Opaque("a b".into())))
+        Just(OpaqueType::new("a b").map(Type::Opaque))
     ]
 }
 

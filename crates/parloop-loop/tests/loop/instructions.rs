@@ -5,16 +5,18 @@ use std::sync::Arc;
 
 use parloop_device::DType;
 use parloop_loop::Name;
-use parloop_loop::parse::{Draft, Parsed, Which, Within, instructions, query};
+use parloop_loop::create::KernelBuilder;
+use parloop_loop::parse::{Draft, Parsed, Which, Within, instructions, instructions_with, query};
 use parloop_loop::syntax::{
-    Assignment, Atomicity, CInstruction, CallInstruction, Expr, Instruction, InstructionKind, MemoryKind, SyncScope, TemporaryType,
+    Assignment, Atomicity, CCode, CInstruction, CallInstruction, Expr, Instruction, InstructionKind, MemoryKind, SyncScope, TemporaryType,
+    TrustedC,
 };
 use proptest::prelude::*;
 
 use super::expressions::{any_expr, name};
 
 fn read(text: &str) -> Parsed {
-    instructions(text).unwrap_or_else(|error| panic!("{error}"))
+    instructions_with(text, Some(promise())).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn one(text: &str) -> Draft {
@@ -28,7 +30,7 @@ fn set(names: &[&str]) -> BTreeSet<Name> {
 }
 
 fn message(text: &str) -> String {
-    instructions(text).expect_err(text).to_string()
+    instructions_with(text, Some(promise())).expect_err(text).to_string()
 }
 
 fn predicates(draft: &Draft) -> Vec<String> {
@@ -300,7 +302,7 @@ fn kind() -> impl Strategy<Value = InstructionKind> {
             InstructionKind::Call(CallInstruction { lhs, rhs, declares })
         }),
         (".{0,20}", proptest::collection::btree_set(name(), 0..3), proptest::collection::vec(lhs(), 0..2), proptest::collection::vec((name(), any_expr()), 0..2))
-            .prop_map(|(code, reads, writes, bindings)| InstructionKind::C(CInstruction { code, bindings, reads, writes })),
+            .prop_map(|(code, reads, writes, bindings)| InstructionKind::C(CInstruction { code: CCode::new(code, promise()), bindings, reads, writes })),
         (any::<bool>(), any::<bool>()).prop_map(|(global, memory)| InstructionKind::Barrier {
             scope: if global { SyncScope::Global } else { SyncScope::Local },
             memory: if memory { MemoryKind::Global } else { MemoryKind::Local },
@@ -345,7 +347,7 @@ proptest! {
     #[test]
     fn any_instruction_reads_back_as_it_was_printed(instruction in any_instruction()) {
         let text = instruction.to_string();
-        match instructions(&text) {
+        match instructions_with(&text, Some(promise())) {
             Ok(parsed) => {
                 let read: Vec<Option<Instruction>> = parsed.drafts.iter().map(Draft::exact).collect();
                 prop_assert_eq!(read, [Some(instruction)], "printed as {}", text);
@@ -360,22 +362,39 @@ proptest! {
         Just("else\n".to_owned()), Just("a = b {id=c, dep=*d:e, if=f}\n".to_owned()), Just("... c {reads=a}".to_owned()), Just("f(x) := ".to_owned()),
         Just("<>".to_owned()), Just("é".to_owned()), Just("\"\"\"".to_owned()),
     ], 0..8)) {
-        if let Ok(parsed) = instructions(&text.concat()) {
+        if let Ok(parsed) = instructions_with(&text.concat(), Some(promise())) {
             for draft in parsed.drafts {
                 let mut instruction = Instruction::bare("x", draft.kind);
                 instruction.predicates = draft.predicates;
                 let printed = instruction.to_string();
-                let read: Vec<Option<Instruction>> = instructions(&printed).unwrap_or_else(|error| panic!("{error}")).drafts.iter().map(Draft::exact).collect();
+                let read: Vec<Option<Instruction>> = instructions_with(&printed, Some(promise())).unwrap_or_else(|error| panic!("{error}")).drafts.iter().map(Draft::exact).collect();
                 prop_assert_eq!(read, [Some(instruction)], "printed as {}", printed);
             }
         }
     }
 }
 
+fn promise() -> TrustedC {
+    // SAFETY: the code is not run.
+    unsafe { TrustedC::promise() }
+}
+
+#[test]
+fn c_instructions_need_a_promise() {
+    let text = "a = 1\n... c {reads=a, writes=b} \"\"\"b = a;\"\"\"";
+    let message = "line 2, column 1: expected no C code, which only trusted text may have (see `LoopFile::parse_trusted` and \
+        `KernelBuilder::trusted_c`), found `... c`\n  ... c {reads=a, writes=b} \"\"\"b = a;\"\"\"\n  ^^^^^";
+    assert_eq!(instructions(text).unwrap_err().to_string(), message);
+    let builder = || KernelBuilder::new().domain("{[i]: 0<=i<n}").instructions(text).rest();
+    assert!(builder().build().unwrap_err().to_string().ends_with(message));
+    builder().trusted_c(promise()).build().unwrap();
+    assert_eq!(instructions_with(text, Some(promise())).unwrap().drafts.len(), 2);
+}
+
 #[test]
 fn c_instructions_print_and_read() {
     let code = CInstruction {
-        code: "x = \"a\\n\";\n  # y(\n\"\"\"".to_owned(),
+        code: CCode::new("x = \"a\\n\";\n  # y(\n\"\"\"", promise()),
         bindings: vec![(
             "x".into(),
             Expr::SubArray(Arc::new(parloop_loop::syntax::SubArray { inames: vec![], array: "a".into(), indices: vec![Expr::int(0)] })),

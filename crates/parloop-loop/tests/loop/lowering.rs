@@ -7,7 +7,8 @@ use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::lower::Code;
 use parloop_loop::prelude::*;
 use parloop_loop::syntax::{
-    CInstruction, ClassAxis, ClassField, ClassSource, ClassType, Expr, InameTag, InstructionKind, LoopKernel, Program, Target, Type,
+    CCode, CInstruction, ClassAxis, ClassField, ClassSource, ClassType, Expr, InameTag, InstructionKind, LoopKernel, OpaqueType, Program,
+    Target, TrustedC, Type,
 };
 use parloop_loop::transform::{Prefetch, Split, add_prefetch, split_iname};
 
@@ -224,10 +225,57 @@ fn text_in_c_stands_as_it_is_with_its_inames_around_it() {
         let mut kernel = kernel.clone();
         let mut insn = (*kernel.instructions[0]).clone();
         let reads = ["a".into(), "i".into()].into();
-        let (code, writes) = ("out[i] = a[i];".into(), vec![Expr::subscript("out", [Expr::var("i")])]);
+        // SAFETY: the code is not run.
+        let code = CCode::new("out[i] = a[i];", unsafe { TrustedC::promise() });
+        let writes = vec![Expr::subscript("out", [Expr::var("i")])];
         insn.kind = InstructionKind::C(CInstruction { code, bindings: Vec::new(), reads, writes });
         kernel.instructions[0] = Arc::new(insn);
         kernel
     });
     assert!(body(&code(&program, Target::C).text).ends_with("for (int32_t i = 0; i < n; ++i)\n  {\n    out[i] = a[i];\n  }\n}"));
+}
+
+#[test]
+fn names_that_would_be_other_code_are_refused() {
+    const OTHER: &str = "x) { } void h(int y";
+    fn with_value(kernel: &mut LoopKernel, name: &str) {
+        let mut value = kernel.arguments.iter().find(|argument| &*argument.name == "n").unwrap().clone();
+        value.name = name.into();
+        kernel.arguments.push(value);
+        let mut instruction = (*kernel.instructions[0]).clone();
+        if let InstructionKind::Assign(assignment) = &mut instruction.kind {
+            assignment.rhs = Expr::var(name);
+        }
+        kernel.instructions[0] = Arc::new(instruction);
+    }
+    fn with_id(kernel: &mut LoopKernel, id: &str) {
+        kernel.options.annotate = true;
+        let mut instruction = (*kernel.instructions[0]).clone();
+        instruction.id = id.into();
+        kernel.instructions[0] = Arc::new(instruction);
+    }
+    type Change = fn(&mut LoopKernel);
+    let changes: [Change; 3] = [|kernel| kernel.name = OTHER.into(), |kernel| with_value(kernel, OTHER), |kernel| with_id(kernel, OTHER)];
+    for change in changes {
+        let mut kernel = add().entry().unwrap().clone();
+        change(&mut kernel);
+        let error = Program::of(kernel).generate(Target::C).unwrap_err().to_string();
+        assert!(error.contains("`x) { } void h(int y`, which cannot be written into code"), "{error}");
+    }
+    let mut kernel = add().entry().unwrap().clone();
+    with_value(&mut kernel, "y");
+    with_id(&mut kernel, "id");
+    Program::of(kernel).generate(Target::C).unwrap();
+}
+
+#[test]
+fn types_of_the_target_are_words() {
+    for name in ["", " ", "int)", "int *", "a  b", "a:b", "::", "a\n", "1a", "a;", "(a"] {
+        assert_eq!(OpaqueType::new(name), None, "{name}");
+        let error = parloop_loop::parse::expression(&format!("cast(opaque({name:?}), a[i])")).unwrap_err().to_string();
+        assert!(error.contains("expected the name of a type in quotes: words, which `::` may join"), "{error}");
+    }
+    for name in ["fftw_plan", "unsigned long", "std::size_t"] {
+        assert_eq!(&**OpaqueType::new(name).unwrap().name(), name);
+    }
 }

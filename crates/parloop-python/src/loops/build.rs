@@ -2,8 +2,8 @@
 
 use parloop_loop::create::{Data, KernelBuilder, Order};
 use parloop_loop::file::{FileError, LoopFile};
-use parloop_loop::syntax::Preamble;
-use parloop_loop::syntax::{AddressSpace, Initializer, Offset, SubstitutionRule, Type};
+
+use parloop_loop::syntax::{AddressSpace, Initializer, Offset, Preamble, SubstitutionRule, TrustedC, Type};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -17,7 +17,8 @@ use crate::ndarray::{NdArray, as_contiguous, dtype_of};
 #[pyfunction]
 #[pyo3(name = "_make_loop_program")]
 pub fn make_loop_program<'py>(py: Python<'py>, described: &Bound<'py, PyDict>) -> Result<(LoopProgram, Vec<(String, String)>)> {
-    let mut builder = KernelBuilder::new();
+    // SAFETY: a Python program is responsible for its C code, here as for C kernels.
+    let mut builder = KernelBuilder::new().trusted_c(unsafe { TrustedC::promise() });
     let list = |key: &str| -> PyResult<Vec<Bound<'py, PyAny>>> {
         match described.get_item(key)? {
             Some(items) => items.try_iter()?.collect(),

@@ -179,7 +179,7 @@ fn instruction<'py>(py: Python<'py>, instruction: &Instruction) -> PyResult<Boun
         }
         InstructionKind::C(code) => {
             all.set_item("kind", "c")?;
-            all.set_item("code", &code.code)?;
+            all.set_item("code", code.code.text())?;
         }
         InstructionKind::Barrier { scope, .. } => {
             all.set_item("kind", "barrier")?;

@@ -98,7 +98,8 @@ fn number(kernel: &mesh::Kernel, index: usize, value: &Bound<'_, PyAny>) -> Resu
 ///     The data, each with an access: ``dat(op2.READ)`` directly, ``dat(op2.INC, map)`` through a map. A number is read by every element,
 ///     in the type of the kernel's parameter, which is ``double dt`` or ``const double *dt``; another number needs no compilation.
 /// plan : str, optional
-///     How writes are kept apart: auto, sequential, owner, strips, colour, gather, atomic or shared.
+///     How writes are kept apart: sequential, owner, strips, colour, gather, atomic or shared. By default auto: those that apply are timed
+///     in the first runs, and the fastest is kept.
 /// deterministic : bool
 ///     Whether results are the same bit for bit in every run.
 /// checked : bool, optional
