@@ -394,16 +394,14 @@ def test_a_process_killed_while_it_compiles_leaves_a_usable_cache(counting):
     assert counting.run("1") == ("disk", 1)
 
 
-def test_what_a_killed_writer_left_is_never_read_and_is_removed_when_it_is_old(counting):
+def test_what_a_killed_writer_left_is_never_read(counting):
+    """It is removed when it is old and the folder is listed, of which Rust has a test."""
     counting.run("1")
     left = counting.cache / "unfinished-abcdefgh.parloop"
     left.write_bytes(counting.entries[0].read_bytes()[:100])
-    recent = counting.cache / "unfinished-ijklmnop.parloop"
-    recent.write_bytes(b"")
-    old = time.time() - 3600
-    os.utime(left, (old, old))
     assert counting.run("2") == ("compiled", 2)
-    assert not left.exists() and recent.exists()
+    assert counting.run("1") == ("disk", 1)
+    assert left.exists(), "it may still be written to"
 
 
 def test_sixteen_threads_compile_one_kernel_once(counting):

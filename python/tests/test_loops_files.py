@@ -86,3 +86,42 @@ def test_instructions_in_c_are_for_trusted_files(tmp_path):
         lp.read_kernel(path)
     _, (b,) = lp.read_kernel(path, trusted=True)(pl.Context("cpu:1"))
     assert b.tolist() == [0, 2, 4, 6]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "split_iname i 16 outer_iname=NAME",
+        "chunk_iname i 4 outer_iname=NAME",
+        "rename_iname i NAME",
+        "join_inames [i, j] new_iname=NAME",
+        "duplicate_inames i id:one new_inames=NAME",
+        "duplicate_inames i id:one suffix=NAME",
+        "rename_argument a NAME",
+        "add_prefetch a [j] temporary_name=NAME",
+        "add_prefetch a [j] prefetch_insn_id=NAME",
+        "buffer_array c [j] temporary_name=NAME",
+        "add_barrier id:one id:two id_based_on=NAME",
+        "to_batched 4 [a] batch_iname_prefix=NAME",
+    ],
+)
+def test_names_in_a_file_do_not_become_other_code(tmp_path, step):
+    text = "kernel k\ndomain {[i, j]: 0 <= i, j < 64}\ndata\n  a, c: global float64[64, 64]\ninstructions\n"
+    text += "  <> t = 2*a[i, j] {id=one}\n  c[i, j] = t {id=two, dep=one}\n\n"
+    knl = lp.read_kernel(written(tmp_path, text + step.replace("NAME", "'z); abort('")))
+    for target in "c", "opencl", "cuda":
+        with pytest.raises(pl.LoopError, match=r"has the name `i?z\); abort\(`, which cannot be written into code"):
+            knl.code(target)
+    # A name is none of what may be wrong with the kernel.
+    try:
+        lp.read_kernel(written(tmp_path, text + step.replace("NAME", "z"))).code("c")
+    except pl.LoopError as error:
+        assert "has the name" not in str(error)
+
+
+def test_types_in_a_file_do_not_become_other_code(tmp_path):
+    text = 'kernel k\ndomain {[i]: 0 <= i < 4}\ndata\n  a, c: global float64[4]\ninstructions\n  c[i] = cast(opaque("TYPE"), a[i])\n'
+    for ty in "double)(c[i + 1000] = 1)+(double", "double *", "a//", "":
+        with pytest.raises(pl.errors.LoopSyntaxError, match="expected the name of a type in quotes: words"):
+            lp.read_kernel(written(tmp_path, text.replace("TYPE", ty)))
+    assert "(unsigned long)a[i]" in lp.read_kernel(written(tmp_path, text.replace("TYPE", "unsigned long"))).code("c")
