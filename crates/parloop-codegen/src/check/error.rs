@@ -28,6 +28,36 @@ pub enum CheckError {
         /// The kernel.
         kernel: Name,
     },
+    /// An assumption that no call can check.
+    #[error(
+        "kernel `{kernel}` assumes something of `{name}`, which is not a number that is passed to it; add it to the arguments, or assume nothing of it"
+    )]
+    UncheckedAssumption {
+        /// What it is about.
+        name: Name,
+        /// The kernel.
+        kernel: Name,
+    },
+    /// Memory whose size is not known.
+    #[error(
+        "`{name}` in kernel `{kernel}` is memory of an opaque type, whose size is not known; only private and local variables without `base` can be opaque"
+    )]
+    OpaqueMemory {
+        /// The array.
+        name: Name,
+        /// The kernel.
+        kernel: Name,
+    },
+    /// Initial values that are not those of the array.
+    #[error("the temporary `{name}` is {declared}, but its initial values are {found}")]
+    InitialValues {
+        /// The temporary.
+        name: Name,
+        /// Its type and shape.
+        declared: String,
+        /// Those of the values.
+        found: String,
+    },
     /// An index can be outside its array.
     #[error(
         "`{access}` in `{instruction}` is out of bounds: index {} can be {value} (for {}), but the axis has {length} elements",

@@ -1,5 +1,6 @@
 //! Checks of kernels before and after they are scheduled: one file each, one error each.
 
+mod assumptions;
 mod bounds;
 mod calls;
 mod definitions;
@@ -8,6 +9,7 @@ mod error;
 mod inames;
 mod index_types;
 mod linear;
+mod memory;
 mod names;
 mod order;
 mod ordering;
@@ -32,7 +34,9 @@ use crate::schedule::Schedule;
 /// The first error.
 pub fn before_schedule(program: &Program, kernel: &LoopKernel) -> Result<Bounds, CheckError> {
     names::check(kernel)?;
+    memory::check(kernel)?;
     let facts = Facts::of(kernel);
+    assumptions::check(&facts)?;
     inames::check(program, &facts)?;
     calls::check(program, &facts)?;
     destinations::check(&facts)?;

@@ -7,9 +7,10 @@ use parloop_device::DType;
 use parloop_loop::create::{Data, KernelBuilder};
 use parloop_loop::file::{KernelText, LoopFile, kernel_of};
 use parloop_loop::parse::{Datum, ParseError, step};
+use parloop_loop::prelude::Generate as _;
 use parloop_loop::syntax::{
     AddressSpace, Argument, ArgumentKind, DimTag, Expr, Iname, InameTag, Initializer, KernelOptions, Layout, LoopKernel, Offset,
-    OpaqueType, Phase, Preamble, Shape, Stride, SubstitutionRule, Temporary, Type,
+    OpaqueType, Phase, Preamble, Shape, Stride, SubstitutionRule, Target, Temporary, Type,
 };
 use parloop_loop::transform::{StepValue, TransformStep, apply};
 use parloop_loop::{Name, Set};
@@ -473,4 +474,65 @@ fn a_condition_may_have_quotes_wherever_it_stands() {
     let text = "kernel f\nassume \"n >= 1\" \"m >= 1\"\n";
     let message = "line 2, column 8: expected one condition, found `\"n >= 1\" \"m >= 1\"`\n  assume \"n >= 1\" \"m >= 1\"\n         ^^^^^^^^^^^^^^^^^";
     assert_eq!(LoopFile::parse(text).unwrap_err().to_string(), message);
+}
+
+/// The error of the code of a file.
+fn refused(text: &str) -> String {
+    LoopFile::parse(text).unwrap().program().unwrap().generate(Target::C).unwrap_err().to_string()
+}
+
+#[test]
+fn assumptions_are_about_numbers_that_are_passed() {
+    let file = |line: &str| {
+        format!("kernel k\ndomain {{[i]: 0<=i<1000}}\n{line}\ndata\n  c: global float64[n]\n  n: value int32\ninstructions\n  c[i] = 5\n")
+    };
+    for line in ["assume 1000 <= q and q <= n", "assume n < q and q < m"] {
+        let error = refused(&file(line));
+        assert!(error.starts_with("kernel `k` assumes something of `"), "{error}");
+    }
+    let of_an_iname = "kernel k\ndomain [n] -> {[i]: 0<=i<1000}\niname i\nphase parsed\nassume [n, i] -> {: i < n}\ndata\n  c: global float64[n]\n  \
+                       n: value int32\ninstructions\n  c[i] = 5 {id=x, dep=*, inames=i}\n";
+    for phase in ["parsed", "resolved", "typed", "described", "realised"] {
+        let error = refused(&of_an_iname.replace("parsed", phase));
+        assert!(error.contains("assumes something of `i`, which is not a number that is passed to it"), "{phase}: {error}");
+    }
+    LoopFile::parse(&file("assume 1000 <= n")).unwrap().program().unwrap().generate(Target::C).unwrap();
+}
+
+#[test]
+fn initial_values_are_those_of_the_array() {
+    let file = |declared: &str, index: &str| {
+        format!(
+            "kernel k\ndomain {{[i]: 0<=i<2}}\niname i\nphase parsed\ndata\n  c: global float64[2]\n  t: private {declared}, read_only}}\n\
+             instructions\n  c[i] = t[{index}] {{id=x, dep=*, inames=i}}\n"
+        )
+    };
+    for (declared, index) in [
+        ("float64[1000000] {init=float64[2](1, 2)", "i"),
+        ("float64[8, 8] {init=float64[2, 2](1, 2, 3, 4)", "i, 0"),
+        ("int8[2] {init=int64[2](1000, 2000)", "i"),
+    ] {
+        let error = refused(&file(declared, index));
+        assert!(error.starts_with("the temporary `t` is ") && error.contains("but its initial values are "), "{error}");
+    }
+    LoopFile::parse(&file("float64[2] {init=float64[2](1, 2)", "i")).unwrap().program().unwrap().generate(Target::C).unwrap();
+}
+
+#[test]
+fn memory_of_opaque_types_is_refused() {
+    let file = |declared: &str| {
+        format!(
+            "kernel k\ndomain {{[i, j]: 0<=i, j<64}}\ndata\n  a, c: global float64[64]\n  t: {declared}\ninstructions\n  \
+             t[j] = a[j] {{id=t, inames=j}}\n  c[i] = cast(float64, t[i]) {{dep=t, inames=i}}\n"
+        )
+    };
+    for declared in
+        ["private opaque(\"long double\")[64] {base=m}", "temp global opaque(\"long double\")[64]", "global opaque(\"double\")[64]"]
+    {
+        let error = refused(&file(declared));
+        assert!(error.starts_with("`t` in kernel `k` is memory of an opaque type, whose size is not known"), "{declared}: {error}");
+    }
+    let code =
+        LoopFile::parse(&file("private opaque(\"long double\")[64]")).unwrap().program().unwrap().generate(Target::C).unwrap().code.text;
+    assert!(code.contains("long double t[64]"), "{code}");
 }
