@@ -125,3 +125,16 @@ def test_types_in_a_file_do_not_become_other_code(tmp_path):
         with pytest.raises(pl.errors.LoopSyntaxError, match="expected the name of a type in quotes: words"):
             lp.read_kernel(written(tmp_path, text.replace("TYPE", ty)))
     assert "(unsigned long)a[i]" in lp.read_kernel(written(tmp_path, text.replace("TYPE", "unsigned long"))).code("c")
+
+
+def test_an_output_that_is_read_before_it_is_written_begins_with_zeros(tmp_path):
+    """Also where the file denies that it is an input: what was in memory before is nobody's business."""
+    text = "kernel k\ndomain {[i]: 0 <= i < n}\ndata\n  a: global float64[n]\n  c: global float64[n] {in=no, out=yes}\n  n: value int32\n"
+    knl = lp.read_kernel(written(tmp_path, text + "instructions\n  c[i] = c[i] + a[i]\n"))
+    for device in pl.devices():
+        ctx = pl.Context(device.name)
+        for length in 3, 3, 1000, 100_000:
+            # Memory that was used before is likely to be what is found.
+            del [np.full(length, 7.0) for _ in range(4)][:]
+            _, (c,) = knl(ctx, a=np.arange(float(length)))
+            assert np.array_equal(c, np.arange(float(length)))

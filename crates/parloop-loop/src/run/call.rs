@@ -107,10 +107,10 @@ impl CallPlan {
                 _ => plan.kind(argument)?,
             };
             let is_output = argument.is_output.unwrap_or_else(|| written.contains(&argument.name));
-            let is_input = argument.is_input.unwrap_or_else(|| !is_output || read.contains(&argument.name));
-            let is_written = written.contains(&argument.name);
+            let (is_written, is_read) = (written.contains(&argument.name), read.contains(&argument.name));
+            let is_input = argument.is_input.unwrap_or(!is_output || is_read);
             let components = argument.ty.clone().filter(Type::has_components);
-            plan.args.push(PlannedArg { name: argument.name.clone(), kind, is_input, is_output, is_written, components });
+            plan.args.push(PlannedArg { name: argument.name.clone(), kind, is_input, is_output, is_written, is_read, components });
         }
         plan.apart = pairs_apart(kernel, &plan.args, &written);
         Ok(plan)

@@ -24,6 +24,8 @@ pub struct PlannedArg {
     pub is_output: bool,
     /// Whether an instruction of the kernel writes to it.
     pub is_written: bool,
+    /// Whether an instruction of the kernel reads it.
+    pub is_read: bool,
     /// The type of its elements, if these are vectors or records.
     pub components: Option<Type>,
 }

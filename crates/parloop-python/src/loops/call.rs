@@ -242,9 +242,10 @@ fn complete<'py>(
                 strides.push(Some(1));
                 shape.push(*numbers);
             }
-            values[index] = make_output(py, compiled.context(), &shape, &strides, *dtype)?;
+            let zeros = arg.is_read || !arg.is_written;
+            values[index] = make_output(py, compiled.context(), &shape, &strides, *dtype, zeros)?;
             given[index] = shape_of(&values[index], plan.kernel(), arg)?;
-            repeat = repeat.and_then(|repeat| repeat.with_output(index, &values[index]));
+            repeat = repeat.and_then(|repeat| repeat.with_output(index, zeros, &values[index]));
             is_any_made = true;
         }
     }

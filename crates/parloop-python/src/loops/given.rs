@@ -237,24 +237,41 @@ pub fn shape_of(value: &Value<'_>, kernel: &Name, arg: &PlannedArg) -> Result<Gi
     })
 }
 
-/// Memory for an output that is not given.
+/// Memory of the host for an output that is not given, of zeros if the kernel sees what was there.
+pub fn host_output<'py>(py: Python<'py>, shape: &[usize], dtype: DType, zeros: bool) -> PyResult<Bound<'py, PyAny>> {
+    let array = numpy_api::empty(py, shape, dtype)?;
+    if zeros {
+        array.call_method1("fill", (0,))?;
+    }
+    Ok(array)
+}
+
+/// Memory for an output that is not given, of zeros if the kernel sees what was there.
 pub fn make_output<'py>(
     py: Python<'py>,
     context: &ker::Context,
     shape: &[usize],
     strides: &[Option<i64>],
     dtype: DType,
+    zeros: bool,
 ) -> Result<Value<'py>> {
+    let on_device = |elements: &[usize]| -> Result<Array> {
+        let array = Array::empty(context, elements, dtype)?;
+        if zeros {
+            array.zero(py, context)?;
+        }
+        Ok(array)
+    };
     let dense = Layout::dense(shape, dtype.size());
     let size = dtype.size() as i64;
     let wanted: Vec<isize> =
         strides.iter().zip(&dense.strides).map(|(stride, &own)| stride.map_or(own, |stride| (stride * size) as isize)).collect();
     let is_dense = is_dense(shape, &wanted, dtype.size(), ker::Order::C);
     if context.device().kind() == DeviceKind::Cpu && is_dense {
-        return Ok(Value::Host(numpy_api::empty(py, shape, dtype)?));
+        return Ok(Value::Host(host_output(py, shape, dtype, zeros)?));
     }
     if is_dense {
-        return Ok(Value::Device(Box::new((Array::empty(context, shape, dtype)?, None))));
+        return Ok(Value::Device(Box::new((on_device(shape)?, None))));
     }
     // As many elements as the farthest one needs.
     let mut last: usize = 0;
@@ -263,7 +280,7 @@ pub fn make_output<'py>(
         last += length.saturating_sub(1) * stride;
     }
     let elements = if shape.contains(&0) { 0 } else { last / dtype.size() + 1 };
-    let array = Array::empty(context, &[elements], dtype)?;
+    let array = on_device(&[elements])?;
     let layout = Layout { shape: shape.to_vec(), strides: wanted, offset: 0, itemsize: dtype.size() };
     Ok(Value::Device(Box::new((Array { layout, ..array }, None))))
 }

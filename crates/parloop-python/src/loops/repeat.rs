@@ -13,11 +13,10 @@ use pyo3::{Borrowed, ffi};
 use smallvec::SmallVec;
 
 use super::compiled::Compiled;
-use super::given::{ArgumentValues, Value};
+use super::given::{ArgumentValues, Value, host_output};
 use crate::context::{Context, current_context};
 use crate::error::Result;
 use crate::ndarray::NdArray;
-use crate::numpy_api;
 use crate::runtime_class::Arguments;
 
 /// A call of which everything is known but the memory.
@@ -48,8 +47,8 @@ pub struct Repeat {
     names: Option<Py<PyTuple>>,
     /// Which argument each name is, and what was given for it.
     places: SmallVec<[(usize, Like); 8]>,
-    /// The outputs that each call makes.
-    made: SmallVec<[usize; 2]>,
+    /// The outputs that each call makes, and whether of zeros.
+    made: SmallVec<[(usize, bool); 2]>,
 }
 
 /// What a value must be to mean the same.
@@ -78,8 +77,8 @@ impl Repeat {
     }
 
     /// With an output that each call makes; `None` where it is not an array of the host in C order.
-    pub fn with_output(mut self, place: usize, value: &Value<'_>) -> Option<Repeat> {
-        self.made.push(place);
+    pub fn with_output(mut self, place: usize, zeros: bool, value: &Value<'_>) -> Option<Repeat> {
+        self.made.push((place, zeros));
         matches!(value, Value::Host(_)).then_some(self)
     }
 
@@ -120,10 +119,10 @@ impl PreparedCall {
                 Like::Integer(_) | Like::Float => return Ok(None),
             };
         }
-        for &place in &repeat.made {
+        for &(place, zeros) in &repeat.made {
             let GivenArgument::Array(made) = &self.given[place] else { return Ok(None) };
             let shape: SmallVec<[usize; 4]> = made.shape.iter().map(|&length| length as usize).collect();
-            values[place] = Value::Host(numpy_api::empty(py, &shape, made.dtype)?);
+            values[place] = Value::Host(host_output(py, &shape, made.dtype, zeros)?);
         }
         Ok(Some(values))
     }
