@@ -20,7 +20,7 @@ pub enum CheckError {
     },
     /// A name that would be other code.
     #[error(
-        "kernel `{kernel}` has the name `{name}`, which cannot be written into code; use letters, digits and `_`, beginning with a letter"
+        "kernel `{kernel}` contains the name `{name}`, which is not an identifier; use letters, digits and `_`, beginning with a letter"
     )]
     NotAName {
         /// The name.
@@ -30,7 +30,7 @@ pub enum CheckError {
     },
     /// An assumption that no call can check.
     #[error(
-        "kernel `{kernel}` assumes something of `{name}`, which is not a number that is passed to it; add it to the arguments, or assume nothing of it"
+        "kernel `{kernel}` makes an assumption about `{name}`, which is not a number passed to it; add it to the arguments, or drop the assumption"
     )]
     UncheckedAssumption {
         /// What it is about.
@@ -40,7 +40,7 @@ pub enum CheckError {
     },
     /// Memory whose size is not known.
     #[error(
-        "`{name}` in kernel `{kernel}` is memory of an opaque type, whose size is not known; only private and local variables without `base` can be opaque"
+        "`{name}` in kernel `{kernel}` is an array of an opaque type, whose size is unknown; only private and local temporaries without `base` can be opaque"
     )]
     OpaqueMemory {
         /// The array.

@@ -488,13 +488,13 @@ fn assumptions_are_about_numbers_that_are_passed() {
     };
     for line in ["assume 1000 <= q and q <= n", "assume n < q and q < m"] {
         let error = refused(&file(line));
-        assert!(error.starts_with("kernel `k` assumes something of `"), "{error}");
+        assert!(error.starts_with("kernel `k` makes an assumption about `"), "{error}");
     }
     let of_an_iname = "kernel k\ndomain [n] -> {[i]: 0<=i<1000}\niname i\nphase parsed\nassume [n, i] -> {: i < n}\ndata\n  c: global float64[n]\n  \
                        n: value int32\ninstructions\n  c[i] = 5 {id=x, dep=*, inames=i}\n";
     for phase in ["parsed", "resolved", "typed", "described", "realised"] {
         let error = refused(&of_an_iname.replace("parsed", phase));
-        assert!(error.contains("assumes something of `i`, which is not a number that is passed to it"), "{phase}: {error}");
+        assert!(error.contains("makes an assumption about `i`, which is not a number passed to it"), "{phase}: {error}");
     }
     LoopFile::parse(&file("assume 1000 <= n")).unwrap().program().unwrap().generate(Target::C).unwrap();
 }
@@ -530,7 +530,7 @@ fn memory_of_opaque_types_is_refused() {
         ["private opaque(\"long double\")[64] {base=m}", "temp global opaque(\"long double\")[64]", "global opaque(\"double\")[64]"]
     {
         let error = refused(&file(declared));
-        assert!(error.starts_with("`t` in kernel `k` is memory of an opaque type, whose size is not known"), "{declared}: {error}");
+        assert!(error.starts_with("`t` in kernel `k` is an array of an opaque type, whose size is unknown"), "{declared}: {error}");
     }
     let code =
         LoopFile::parse(&file("private opaque(\"long double\")[64]")).unwrap().program().unwrap().generate(Target::C).unwrap().code.text;

@@ -260,7 +260,7 @@ fn names_that_would_be_other_code_are_refused() {
         let mut kernel = add().entry().unwrap().clone();
         change(&mut kernel);
         let error = Program::of(kernel).generate(Target::C).unwrap_err().to_string();
-        assert!(error.contains("`x) { } void h(int y`, which cannot be written into code"), "{error}");
+        assert!(error.contains("contains the name `x) { } void h(int y`, which is not an identifier"), "{error}");
     }
     let mut kernel = add().entry().unwrap().clone();
     with_value(&mut kernel, "y");
