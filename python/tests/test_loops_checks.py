@@ -124,13 +124,13 @@ def test_an_argument_may_be_called_checked(cpu):
 def test_what_the_program_says_of_checks_goes_before_the_environment(in_new_process):
     code = """
         import numpy as np, parloop as pl, parloop.loops as lp
-        knl = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = a[k[i]]", [lp.GlobalArg("a", np.float64, shape="m"), ...])
+        knl = lp.make_kernel("{[i]: 0<=i<n}", "out[i] = a[i] // k[i]", [lp.GlobalArg("a, k, out", np.int32, shape="n"), ...])
         def is_checked(program, **said):
             try:
-                # What is in front of the first element is memory of the array too.
-                program(pl.Context("cpu:1"), a=np.arange(6.0)[1:], k=np.array([-1], np.int32), **said)
+                # Without checks it is 0.
+                program(pl.Context("cpu:1"), a=np.ones(2, np.int32), k=np.array([1, 0], np.int32), **said)
             except pl.CheckError as error:
-                assert "outside 0..5" in str(error)
+                assert "division by zero" in str(error)
                 return True
             return False
         for option in (None, True, False):

@@ -122,6 +122,15 @@ impl Set {
         names
     }
 
+    /// Its points and others: it has no constraint that mentions such a parameter.
+    pub fn without(&self, is_unknown: &dyn Fn(&Name) -> bool) -> Set {
+        let is_dropped = |name: &Name| is_unknown(name) && !self.dims.contains(name);
+        let keeps = |constraint: &&Constraint| !constraint.affine.names().iter().any(&is_dropped);
+        let pieces = self.pieces.iter().map(|piece| piece.iter().filter(keeps).cloned().collect()).collect();
+        let params = self.params.iter().filter(|param| !is_unknown(param)).cloned().collect();
+        Set::from_pieces(params, self.dims.clone(), pieces)
+    }
+
     /// The points of both, by name: a dimension of either is a dimension of the result. Sets over the same dimensions are intersected; a
     /// set without dimensions restricts the parameters.
     ///

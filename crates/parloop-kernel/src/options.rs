@@ -30,6 +30,9 @@ pub struct CompileOptions {
     /// first that is false in a launch makes the launch fail with [`KernelError::Check`](crate::KernelError::Check). Each launch is then waited for, and one
     /// launch of a program is done at a time; a program without a check pays nothing. The default is what the environment variable `PARLOOP_CHECKED` says.
     pub checked: bool,
+    /// `PARLOOP_CHECK` works as in checked mode even without [`checked`](Self::checked); nothing else of it is compiled. For code that must not run
+    /// without its checks.
+    pub guarded: bool,
     /// What each site of `PARLOOP_CHECK` checks, in words: `Multipole.knl`.
     pub check_sites: Vec<String>,
     /// Changes each source's text first.
@@ -47,6 +50,7 @@ impl Default for CompileOptions {
             kernels: Vec::new(),
             classes: Vec::new(),
             checked: matches!(checked_by_environment(), Ok(true)),
+            guarded: false,
             check_sites: Vec::new(),
             source_hook: None,
             save_source_as: None,
@@ -73,6 +77,7 @@ impl fmt::Debug for CompileOptions {
             .field("kernels", &self.kernels)
             .field("classes", &self.classes)
             .field("checked", &self.checked)
+            .field("guarded", &self.guarded)
             .field("check_sites", &self.check_sites)
             .field("source_hook", &self.source_hook.is_some())
             .field("save_source_as", &self.save_source_as)

@@ -24,8 +24,8 @@ pub(crate) struct Prepared {
     pub(crate) functions: Vec<Signature>,
     /// The functions that cannot.
     pub(crate) helpers: Vec<Helper>,
-    /// Whether it has checks that may fail.
-    pub(crate) checked: bool,
+    /// Whether it has checks that may fail, and a record of the first that did.
+    pub(crate) is_recorded: bool,
     pub(crate) source: String,
     /// Further arguments for its compiler.
     pub(crate) arguments: Vec<String>,
@@ -57,11 +57,14 @@ impl Prepared {
         // A program without checks need not be inspected after each launch.
         let has_checks = ["PARLOOP_CHECK", "PARLOOP_TOUCH"].iter().any(|word| joined.text.contains(word));
         let watches_divisions = options.checked && target == DeviceKind::Cpu && may_divide(&joined.text) && !sanitizes(&options.arguments);
-        let checked = options.checked && has_checks || watches_divisions;
+        let is_recorded = (options.checked || options.guarded) && has_checks || watches_divisions;
         let wanted: Vec<&str> = options.kernels.iter().map(KernelDescription::c_name).collect();
         let CompileOptions { classes, arguments, .. } = options;
-        let parsed = parse(&joined, Dialect { target, language, classes, checked, arguments, wanted: &wanted })?;
+        let parsed = parse(&joined, Dialect { target, language, classes, checked: is_recorded, arguments, wanted: &wanted })?;
         let mut source = prelude(target, language, parsed.needs);
+        if is_recorded && options.checked {
+            source.push_str("#define PARLOOP_CHECKED 1\n");
+        }
         // Compilers of OpenCL know no `-U`.
         let (undefined, mut arguments) =
             if target == DeviceKind::OpenCl { without_undefined(arguments) } else { (vec![], arguments.clone()) };
@@ -96,12 +99,12 @@ impl Prepared {
         let others = others.into_iter().map(|function| Helper { name: function.name, is_kernel: function.is_kernel, refused: None });
         let helpers = others.chain(refused).collect();
         if target == DeviceKind::Cpu {
-            source.push_str(&entries(&functions, language, checked));
+            source.push_str(&entries(&functions, language, watches_divisions));
         }
         if watches_divisions {
             arguments.push(WATCH_DIVISIONS.to_owned());
         }
-        Ok(Prepared { functions, helpers, checked, source, arguments, reads_files })
+        Ok(Prepared { functions, helpers, is_recorded, source, arguments, reads_files })
     }
 
     pub(crate) fn save(&self, options: &CompileOptions) -> Result<()> {
@@ -201,7 +204,7 @@ fn still_holds(name: &str, is_defined: bool) -> String {
 }
 
 /// The entries of functions. Pointers have the types that were read, so that a compiler that reads others does not go on.
-fn entries(functions: &[Signature], language: Language, checked: bool) -> String {
+fn entries(functions: &[Signature], language: Language, watches_divisions: bool) -> String {
     let mut text = String::new();
     if language == Language::C {
         for warning in ["-Wincompatible-pointer-types", "-Wint-conversion"] {
@@ -209,7 +212,7 @@ fn entries(functions: &[Signature], language: Language, checked: bool) -> String
         }
     }
     for function in functions {
-        text.push_str(&format!("#line 1 \"<entry of `{function}`>\"\n{}", cpu_entry(function, language, checked)));
+        text.push_str(&format!("#line 1 \"<entry of `{function}`>\"\n{}", cpu_entry(function, language, watches_divisions)));
     }
     text
 }
@@ -231,10 +234,10 @@ fn pointee_name(to: &Pointee) -> Option<&'static str> {
     })
 }
 
-/// The entry through which a CPU calls a function: arguments, then the whole range, then a place for the returned value. A check that
-/// cannot go on leaves the function.
-fn cpu_entry(function: &Signature, language: Language, checked: bool) -> String {
-    let may_leave = if checked { "if (setjmp(parloop_leave)) return; " } else { "" };
+/// The entry through which a CPU calls a function: arguments, then the whole range, then a place for the returned value. A division
+/// that cannot be done leaves the function.
+fn cpu_entry(function: &Signature, language: Language, watches_divisions: bool) -> String {
+    let may_leave = if watches_divisions { "if (setjmp(parloop_leave)) return; " } else { "" };
     let linkage = if language == Language::Cpp { "extern \"C\" " } else { "" };
     let read = |(index, param): (usize, &Param)| match &param.ty {
         ParamType::Scalar(dtype) => format!("*({} *)args[{index}]", dtype.c_name()),

@@ -60,7 +60,7 @@ impl Program {
             }
             loaded => loaded?,
         };
-        let functions = link(&module, prepared.functions, prepared.checked.then_some(&options.check_sites))?;
+        let functions = link(&module, prepared.functions, prepared.is_recorded.then_some(&options.check_sites))?;
         let Prepared { helpers, source, .. } = prepared;
         Program::around(Inner { functions, helpers, stream: stream.clone(), binary, source, origin })?.describe(&options.kernels)
     }

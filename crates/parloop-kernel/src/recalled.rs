@@ -63,6 +63,7 @@ fn key(sources: &[Source], options: &CompileOptions, target: DeviceKind) -> Opti
         kernels,
         classes,
         checked,
+        guarded,
         check_sites: _,
         source_hook: _,
         save_source_as: _,
@@ -71,6 +72,7 @@ fn key(sources: &[Source], options: &CompileOptions, target: DeviceKind) -> Opti
     out.text(target.name());
     out.text(&format!("{language:?}"));
     out.byte(u8::from(*checked));
+    out.byte(u8::from(*guarded));
     let path = |out: &mut Writer, path: &Path| out.bytes(path.as_os_str().as_bytes());
     path(&mut out, &std::env::current_dir().ok()?);
     out.list(include_folders, |out, folder| path(out, folder));
@@ -88,7 +90,7 @@ fn key(sources: &[Source], options: &CompileOptions, target: DeviceKind) -> Opti
 }
 
 fn encode(prepared: &Prepared, files: &Files) -> Vec<u8> {
-    let Prepared { functions, helpers, checked, source, arguments, reads_files: _ } = prepared;
+    let Prepared { functions, helpers, is_recorded, source, arguments, reads_files: _ } = prepared;
     let mut out = Writer::default();
     files.write(&mut out);
     out.list(functions, |out, function| out.signature(function));
@@ -97,7 +99,7 @@ fn encode(prepared: &Prepared, files: &Files) -> Vec<u8> {
         out.byte(u8::from(helper.is_kernel));
         out.list(helper.refused.as_slice(), |out, reason| out.text(reason));
     });
-    out.byte(u8::from(*checked));
+    out.byte(u8::from(*is_recorded));
     out.list(arguments, |out, argument| out.text(argument));
     out.text(source);
     out.0
@@ -113,8 +115,8 @@ fn decode(entry: &[u8]) -> Option<Prepared> {
     let functions = input.list(Reader::signature)?;
     let helpers =
         input.list(|input| Some(Helper { name: input.text()?, is_kernel: input.flag()?, refused: input.option(Reader::text)? }))?;
-    let (checked, arguments, source) = (input.flag()?, input.list(Reader::text)?, input.text()?);
-    input.0.is_empty().then_some(Prepared { functions, helpers, checked, source, arguments, reads_files: false })
+    let (is_recorded, arguments, source) = (input.flag()?, input.list(Reader::text)?, input.text()?);
+    input.0.is_empty().then_some(Prepared { functions, helpers, is_recorded, source, arguments, reads_files: false })
 }
 
 #[cfg(test)]
@@ -141,7 +143,7 @@ mod tests {
     }
 
     fn shown(prepared: &Prepared) -> String {
-        let Prepared { functions, helpers, checked, source, arguments, reads_files } = prepared;
+        let Prepared { functions, helpers, is_recorded, source, arguments, reads_files } = prepared;
         format!("{functions:?} {helpers:?} {checked} {source} {arguments:?} {reads_files}")
     }
 
@@ -195,6 +197,7 @@ mod tests {
             CompileOptions { kernels: described("helper_1"), ..base.clone() },
             CompileOptions { classes: vec!["Cells".into()], ..base.clone() },
             CompileOptions { checked: !base.checked, ..base.clone() },
+            CompileOptions { guarded: !base.guarded, ..base.clone() },
         ];
         let sources = [large("")];
         let first = key(&sources, &base, DeviceKind::Cpu);

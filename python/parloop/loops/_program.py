@@ -280,8 +280,7 @@ def read_kernel(path: str | os.PathLike[str], trusted: bool = False) -> Program:
         The file.
     trusted : bool, optional
         Accept C code in the file (``preamble`` lines and instructions ``... c``) and options that replace checks. Such a file can do
-        whatever a program can. Other files can still have indices that only the data, or what is computed, decides: call their kernels
-        with ``checked=True``, which checks these.
+        whatever a program can.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 //! Bounds checks of indices: proved on the domains, or left for later.
 //!
 //! Most indices follow directly from a constraint of the domain or from constant bounds; the solver decides the rest. Affine indices that
-//! depend on numbers unrelated to the loops are checked in each call; others are checked as the kernel runs. A data-dependent index (read
-//! from memory, or bounded by such a value) is not checked here.
+//! depend on numbers unrelated to the loops are checked in each call; others, among them all that are read from memory, computed by the
+//! kernel, or bounded by such values, are checked as the kernel runs.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,7 +10,7 @@ use parloop_analysis::access::{Access, accesses, constraints_of, gaps_of};
 use parloop_analysis::facts::Facts;
 use parloop_ir::fold;
 use parloop_ir::layout::{Axis, length_parameter};
-use parloop_ir::syntax::{Argument, ArgumentKind, Expr, Instruction, Layout};
+use parloop_ir::syntax::{Argument, ArgumentKind, Expr, Instruction, Layout, Type};
 use parloop_isl::{Affine, Atom, Constraint, Name, Set};
 
 use super::CheckError;
@@ -58,11 +58,13 @@ pub(super) fn check(facts: &Facts<'_>, is_called: bool) -> Result<Bounds, CheckE
                 // Only the loops that the index uses matter.
                 inames.retain(|iname| sides.iter().any(|(index, _)| index.variables().contains(iname)));
                 domain = domain_of(facts, &mut domains, &inames)?;
-                if is_computed(facts, &domain) {
-                    continue;
-                }
             }
-            let place = InstructionAccess { facts, instruction, access: &access, is_called };
+            let is_exact = !is_computed(facts, &domain);
+            if !is_exact {
+                // Their values are unknown, and may change from one loop to the next.
+                domain = domain.without(&|name| facts.kernel.temporaries.contains_key(name));
+            }
+            let place = InstructionAccess { facts, instruction, access: &access, is_called, is_exact };
             let axes = place.check(&domain, &sides, &mut found.in_calls)?;
             if !axes.is_empty() {
                 found.in_kernel.entry(expr.clone()).or_default().extend(axes);
@@ -175,6 +177,8 @@ struct InstructionAccess<'a, 'k> {
     access: &'a Access<'k>,
     /// Whether the host calls the kernel.
     is_called: bool,
+    /// Whether the access happens at all points of the domain, as far as its conditions hold.
+    is_exact: bool,
 }
 
 impl InstructionAccess<'_, '_> {
@@ -197,16 +201,17 @@ impl InstructionAccess<'_, '_> {
         gaps.retain(|gap| gap.names().iter().all(|name| is_usable(name) && facts.is_integer(name)));
         gaps.truncate(MOST_GAPS);
         let known = AccessDomain { facts, domain, conditions: &conditions, gaps: &gaps };
-        let is_exact = self.access.conditions.iter().all(|(condition, value)| is_whole(facts, condition, *value));
+        let is_exact = self.is_exact && self.access.conditions.iter().all(|(condition, value)| is_whole(facts, condition, *value));
         let mut in_kernel = BTreeSet::new();
         for (axis, (index, length)) in sides.iter().enumerate() {
             if self.is_data(index) {
+                in_kernel.insert(axis);
                 continue;
             }
             let mut cases = Cases::new(facts);
             let affine = cases.affine(index);
-            // The last index of a field, each call compares with the field's length, if it is affine.
-            if length.is_none() && !cases.is_plain() {
+            // The last index of a field, each call compares with the field's length, if it is affine and the call knows both.
+            if length.is_none() && !(cases.is_plain() && self.is_exact && self.has_one_length(axis)) {
                 in_kernel.insert(axis);
             }
             let limit = length.as_ref().map(|length| cases.affine(length));
@@ -227,7 +232,7 @@ impl InstructionAccess<'_, '_> {
                 }
                 let Some(outside) = known.outside(inside)? else { continue };
                 let names = limit.iter().flat_map(Affine::names).chain(affine.names()).collect::<BTreeSet<Name>>();
-                if names.iter().all(|name| is_known(name) || named.contains(name)) {
+                if self.is_exact && names.iter().all(|name| is_known(name) || named.contains(name)) {
                     let point = outside.sample()?.unwrap_or_default();
                     return Err(self.out_of_bounds(axis, (&affine, limit.as_ref()), &point));
                 }
@@ -246,6 +251,16 @@ impl InstructionAccess<'_, '_> {
             }
         }
         Ok(in_kernel)
+    }
+
+    /// Whether a field has one length along the axis: there may be another for each index in front of it.
+    fn has_one_length(&self, axis: usize) -> bool {
+        let class = self.access.name.split_once('.').and_then(|(object, path)| {
+            let argument = self.facts.arguments.get(&Name::from(object))?;
+            let Some(Type::Class(class)) = &argument.ty else { return None };
+            class.fields().get(path)
+        });
+        class.and_then(|field| field.axes.get(axis)).is_some_and(|axis| axis.indices == 0)
     }
 
     /// Whether an index is read from memory, or is what the kernel computes.

@@ -201,6 +201,7 @@ fn scope<'a>(program: &'a Program, schedules: &'a Schedules, schedule: &'a Sched
         conditional: 0,
         copies: 1,
         copied: None,
+        open_loops: Vec::new(),
         instruction: kernel.name.clone(),
         guarded: &schedule.guarded,
         shadow: None,

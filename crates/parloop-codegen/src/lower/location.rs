@@ -120,15 +120,16 @@ impl Scope<'_> {
 
     /// The bounds check of an index; `None` if it is obviously in bounds.
     pub(super) fn index_check(&mut self, index: &Expr, length: &Expr, text: impl Fn() -> String) -> Result<Option<Value>, LowerError> {
-        let (index, length) = (self.index(&self.wide_data(index))?, self.index(length)?);
-        if let (Some(index), Some(length)) = (index.as_int(), length.as_int())
-            && (0..length).contains(&index)
+        let (value, length) = (self.index(&self.wide_data(index))?, self.index(length)?);
+        if let (Some(value), Some(length)) = (value.as_int(), length.as_int())
+            && (0..length).contains(&value)
         {
             return Ok(None);
         }
         let site = self.shared.site(text());
-        let (index, length, _) = number::unify(number::Typed::strong(index), number::Typed::strong(length));
-        Ok(Some(Value::new(DType::Bool, ValueKind::Check { site, operands: Box::new([index, length]) })))
+        let (value, length, _) = number::unify(number::Typed::strong(value), number::Typed::strong(length));
+        let check = Value::new(DType::Bool, ValueKind::Check { site, operands: Box::new([value, length.clone()]) });
+        Ok(Some(self.unless_whole(index, &length, check)))
     }
 
     /// The place in memory of an element, counted from the beginning of its buffer.

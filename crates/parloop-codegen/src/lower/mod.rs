@@ -1,7 +1,7 @@
 //! From a scheduled kernel to a C-like tree: loops with bounds, conditions, memory locations, types of all values.
 //!
 //! `launch` builds functions; `nest` their statements; `bounds` queries the domains; `expr` and `location` build values; `cpu` turns the
-//! work items of a group into loops; `shadow` watches accesses; `reserved` lists reserved names; `tidy` puts declarations and conditions
+//! work items of a group into loops; `shadow` watches accesses; `whole` checks the indices of a whole loop; `reserved` lists reserved names; `tidy` puts declarations and conditions
 //! where they read well.
 
 mod array;
@@ -27,6 +27,7 @@ mod shared;
 mod tidy;
 pub mod tree;
 mod vector;
+mod whole;
 
 pub use bounds::host_limits;
 pub use error::LowerError;

@@ -152,12 +152,12 @@ impl Scope<'_> {
         let limit = number::Typed::strong(end).to(&ty);
         let is_not_negative = self.is_not_negative(&first);
         let variable = Value::name(ty, iname.clone());
-        let inner = self.with(iname, variable, &range.facts_in_loop(iname)?, is_not_negative, body)?;
-        if inner.is_empty() {
-            return Ok(Vec::new());
-        }
+        let facts = range.facts_in_loop(iname)?;
+        self.open_loop(iname);
+        let body = self.with(iname, variable, &facts, is_not_negative, body)?;
         let step = range.stride.as_ref().map_or(1, |(step, _)| *step);
-        Ok(tidy::hoist_conditions(For { name: iname.clone(), first, limit, inclusive: false, step, hint, body: inner }))
+        let loop_ = self.close_loop(For { name: iname.clone(), first, limit, inclusive: false, step, hint, body });
+        Ok(loop_)
     }
 
     /// The body for the only value of an iname.

@@ -14,6 +14,7 @@ use super::domains::Domains;
 use super::shadow::Shadow;
 use super::shared::{Schedules, Shared};
 use super::tree::{Statement, Value};
+use super::whole::OpenLoop;
 
 /// The state at a point of a function that is being lowered.
 pub(super) struct Scope<'a> {
@@ -46,6 +47,8 @@ pub(super) struct Scope<'a> {
     pub(super) copies: u64,
     /// The innermost of them, how and how often it is.
     pub(super) copied: Option<(Name, String, i128)>,
+    /// The loops around, the innermost last.
+    pub(super) open_loops: Vec<OpenLoop>,
     /// The instruction that is lowered.
     pub(super) instruction: Name,
     /// The accesses whose indices are checked, whatever the options say, with the axes along which they are.

@@ -90,7 +90,7 @@ fn conjuncts(condition: &Value) -> Vec<&Value> {
 }
 
 /// Whether a condition may be asked where it would not have been: it reads no memory, calls nothing, and does not divide by what may be zero.
-fn is_harmless(value: &Value) -> bool {
+pub(super) fn is_harmless(value: &Value) -> bool {
     let divides = match &value.kind {
         ValueKind::Binary(Op::Divide | Op::Remainder, _, divisor) => Some(&**divisor),
         ValueKind::Routine(Routine::FloorDivide | Routine::Modulo, args) => args.get(1),
@@ -119,14 +119,14 @@ pub(super) fn read_depth(value: &Value) -> usize {
     if reads { inside + 1 } else { inside.max(usize::from(!is_harmless(value))) }
 }
 
-fn depends_on(value: &Value, changed: &BTreeSet<Name>) -> bool {
+pub(super) fn depends_on(value: &Value, changed: &BTreeSet<Name>) -> bool {
     let mut found = matches!(value.kind, ValueKind::Call(..) | ValueKind::ShadowAccess(_));
     value.visit_names(&mut |name| found |= changed.contains(name));
     found || value.children().into_iter().any(|child| depends_on(child, changed))
 }
 
 /// The names that statements may change.
-fn written(statements: &[Statement]) -> BTreeSet<Name> {
+pub(super) fn written(statements: &[Statement]) -> BTreeSet<Name> {
     let mut found = BTreeSet::new();
     statements.iter().for_each(|statement| collect_written(statement, &mut found));
     found

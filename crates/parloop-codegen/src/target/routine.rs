@@ -15,6 +15,8 @@ pub(super) enum Need {
     ShadowAccess,
     /// Functions of complex numbers.
     Complex(DType),
+    /// The function that reports an index which is out of bounds.
+    Inside(DType),
     /// The function that reports a divisor of zero.
     Divisor(DType),
     /// That function for the type.
@@ -34,6 +36,17 @@ pub(super) fn name(routine: Routine, dtype: DType) -> String {
         Routine::Power => "pow",
     };
     format!("pl_{routine}_{}", dtype.name())
+}
+
+/// The name of the function that reports an index which is out of bounds.
+pub(super) fn inside_name(dtype: DType) -> String {
+    format!("pl_inside_{}", dtype.name())
+}
+
+/// The function that reports an index which is out of bounds; it evaluates the index once.
+pub(super) fn inside(dialect: &dyn Dialect, dtype: DType) -> String {
+    let (head, ty, name) = (dialect.routine(), dialect.scalar(dtype), inside_name(dtype));
+    format!("{head}int {name}({ty} i, {ty} n, int site)\n{{\n  (void)site;\n  return PARLOOP_CHECK(i >= 0 && i < n, site, i, n);\n}}\n")
 }
 
 /// The name of the function that reports a divisor of zero.

@@ -128,9 +128,10 @@ impl Writer<'_> {
                 (format!("(({}{ty} *)&{whole})[{index}]", self.dialect.space(*space)), Bond::Primary)
             }
             ValueKind::Check { site, operands } => {
-                let (index, limit) = (self.operand(&operands[0], Bond::Shift), self.operand(&operands[1], Bond::Shift));
-                self.needs.insert(Need::Check);
-                (format!("PARLOOP_CHECK({index} >= 0 && {index} < {limit}, {site}, {index}, {limit})"), Bond::Primary)
+                let dtype = operands[0].ty.scalar().unwrap_or(DType::I64);
+                let (index, limit) = (self.value(&operands[0]), self.value(&operands[1]));
+                self.needs.extend([Need::Check, Need::Inside(dtype)]);
+                (format!("{}({index}, {limit}, {site})", super::routine::inside_name(dtype)), Bond::Primary)
             }
             ValueKind::Divisor { site, value: divisor } => {
                 let (divisor, dtype) = (self.value(divisor), dtype.unwrap_or(DType::I32));

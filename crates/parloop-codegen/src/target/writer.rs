@@ -89,6 +89,7 @@ fn needed_text(dialect: &dyn Dialect, needs: &BTreeSet<Need>, target: Target) ->
             Need::Check => text.push_str("#ifndef PARLOOP_CHECK\n#define PARLOOP_CHECK(OK, SITE, INDEX, LIMIT) (OK)\n#endif\n"),
             Need::ShadowAccess => text.push_str(WITHOUT_SHADOW),
             Need::Complex(dtype) => text.push_str(&super::complex::functions(dialect, dtype, both)),
+            Need::Inside(dtype) => text.push_str(&routine::inside(dialect, dtype)),
             Need::Divisor(dtype) => text.push_str(&routine::divisor(dialect, dtype)),
             Need::Routine(routine, dtype) => text.push_str(&routine::text(dialect, routine, dtype)),
             Need::CompareAndSwap(dtype, space) | Need::AtomicAdd(dtype, space) => {

@@ -60,7 +60,8 @@ impl TrustedC {
     ///
     /// # Safety
     /// All code that is created or parsed with it becomes part of kernels as it is. It must be valid in the target's language, access no
-    /// variables but those which its instruction names, within their bounds whenever the instruction runs, and terminate.
+    /// variables but those which its instruction names, within their bounds whenever the instruction runs, in whatever kernel it is put,
+    /// and terminate.
     pub unsafe fn promise() -> TrustedC {
         TrustedC(())
     }
@@ -87,7 +88,7 @@ impl CCode {
 
 impl InstructionKind {
     /// The promise that was made for its C code, if it has any.
-    pub fn promise(&self) -> Option<TrustedC> {
+    pub(crate) fn promise(&self) -> Option<TrustedC> {
         match self {
             InstructionKind::C(c) => Some(c.code.promise),
             _ => None,

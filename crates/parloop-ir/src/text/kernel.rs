@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use parloop_isl::Set;
 
-use super::{KernelText, options};
+use super::{InstructionText, KernelText, options};
 use crate::parse::{Datum, print_initializer};
 use crate::print::{joined, quoted};
 use crate::syntax::{AddressSpace, Argument, ArgumentKind, DimTag, Layout, LoopKernel, Offset, Phase, Shape, Stride, Temporary};
@@ -16,11 +16,11 @@ impl KernelText {
         let LoopKernel {
             name,
             domains,
-            instructions,
+            instructions: _,
             arguments,
             temporaries,
             inames,
-            substitutions,
+            substitutions: _,
             assumptions,
             priorities,
             preambles,
@@ -29,8 +29,6 @@ impl KernelText {
             options,
             phase,
         } = kernel;
-        let mut lines: Vec<String> = substitutions.values().map(ToString::to_string).collect();
-        lines.extend(instructions.iter().map(ToString::to_string));
         let arguments = arguments.iter().cloned().map(Datum::Argument);
         let temporaries = temporaries.values().cloned().map(Datum::Temporary);
         KernelText {
@@ -44,8 +42,7 @@ impl KernelText {
             preambles: preambles.iter().cloned().collect(),
             phase: Some(*phase),
             data: arguments.chain(temporaries).collect(),
-            instructions: lines.join("\n"),
-            c: instructions.iter().find_map(|instruction| instruction.kind.promise()),
+            instructions: InstructionText::of(kernel),
             ..KernelText::named(name)
         }
     }
@@ -83,9 +80,9 @@ impl Display for KernelText {
             self.data.iter().try_for_each(|datum| writeln!(f, "  {datum}"))?;
             f.write_str(if self.rest { "  ...\n" } else { "" })?;
         }
-        if !self.instructions.is_empty() {
+        if !self.instructions.text().is_empty() {
             writeln!(f, "instructions")?;
-            for line in self.instructions.split('\n') {
+            for line in self.instructions.text().split('\n') {
                 writeln!(f, "{}{line}", if line.is_empty() { "" } else { "  " })?;
             }
         }

@@ -1,15 +1,17 @@
 //! Complete kernels as text: the form in which they are printed, and read from `.loop` files.
 
+mod instructions;
 mod kernel;
 mod options;
 
 use parloop_device::DType;
 use parloop_isl::Name;
 
+pub use instructions::InstructionText;
 pub use options::{read as read_option, read_trusted as read_trusted_option};
 
 use crate::parse::Datum;
-use crate::syntax::{Iname, KernelOptions, Phase, Preamble, Target, TrustedC};
+use crate::syntax::{Iname, KernelOptions, Phase, Preamble, Target};
 
 /// A kernel as written in a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,9 +47,7 @@ pub struct KernelText {
     /// Whether names that are not declared become arguments.
     pub rest: bool,
     /// Instructions and substitution rules.
-    pub instructions: String,
-    /// The promise that C code among the instructions is right.
-    pub c: Option<TrustedC>,
+    pub instructions: InstructionText,
 }
 
 impl KernelText {
@@ -69,8 +69,7 @@ impl KernelText {
             phase: None,
             data: Vec::new(),
             rest: false,
-            instructions: String::new(),
-            c: None,
+            instructions: InstructionText::default(),
         }
     }
 }

@@ -1,5 +1,4 @@
 #include <setjmp.h>
-#define PARLOOP_CHECKED 1
 /* The first failure of a launch. The threads of a launch are done when it is taken. Where the site is -1, the text says what failed. */
 static struct { int64_t claimed, site, index, limit; char text[512]; } parloop_check_record;
 __attribute__((noinline, cold, unused)) static int parloop_check_failed(int64_t site, int64_t index, int64_t limit) {

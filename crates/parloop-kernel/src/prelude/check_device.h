@@ -1,4 +1,3 @@
-#define PARLOOP_CHECKED 1
 /* The first failure of a launch, taken when the launch is done. */
 __device__ int parloop_check_claimed = 0;
 __device__ int64_t parloop_check_record[3] = {0, 0, 0};

@@ -1,4 +1,3 @@
-#define PARLOOP_CHECKED 1
 /* The first failure of a launch, in a buffer of four numbers; `parloop_record` is a parameter of every function that checks. */
 int parloop_check_failed(volatile __global long *record, long site, long index, long limit);
 int parloop_check_failed(volatile __global long *record, long site, long index, long limit) {

@@ -7,7 +7,7 @@ use parloop_analysis::sequence;
 use parloop_create::{CreateError, KernelBuilder};
 use parloop_device::DType;
 use parloop_ir::callable::CallableKernel;
-use parloop_ir::parse::{Datum, Draft, ParseError, instructions_with};
+use parloop_ir::parse::{Datum, Draft, ParseError};
 use parloop_ir::program::Program;
 use parloop_ir::syntax::LoopKernel;
 use parloop_ir::text::KernelText;
@@ -95,7 +95,6 @@ fn created(written: &KernelText) -> Result<LoopKernel, FileError> {
     let mut builder = KernelBuilder::new()
         .name(&written.name)
         .domains(written.domains.iter().cloned())
-        .instructions(&*written.instructions)
         .options(written.options.clone())
         .sequential_dependencies(written.sequential)
         .index_type(written.index_type.unwrap_or(DType::I32));
@@ -106,9 +105,9 @@ fn created(written: &KernelText) -> Result<LoopKernel, FileError> {
             Datum::Named(name) => builder.argument_named(name.as_str()),
         };
     }
-    if let Some(promise) = written.c {
-        builder = builder.trusted_c(promise);
-    }
+    let parsed = written.instructions.parse()?;
+    builder = parsed.drafts.into_iter().fold(builder, KernelBuilder::draft);
+    builder = parsed.substitutions.into_iter().fold(builder, KernelBuilder::substitution);
     if written.rest {
         builder = builder.rest();
     }
@@ -135,14 +134,18 @@ fn exact(written: &KernelText) -> Result<LoopKernel, FileError> {
     let domain = |text: &String| {
         Set::parse(text).map_err(|error| FileError::Domain { kernel: written.name.clone(), domain: text.clone(), error: Box::new(error) })
     };
-    let parsed = instructions_with(&written.instructions, written.c)?;
+    let parsed = written.instructions.parse()?;
     let finished = |draft: &Draft| {
         let open = || FileError::Open { kernel: written.name.clone(), instruction: draft.kind.to_string() };
         draft.exact().map(Arc::new).ok_or_else(open)
     };
     let mut assumptions = Set::universe(&[], &[]);
     for text in &written.assumptions {
-        assumptions = domain(text)?;
+        assumptions = assumptions.join(&domain(text)?).map_err(|error| FileError::Domain {
+            kernel: written.name.clone(),
+            domain: text.clone(),
+            error: Box::new(error),
+        })?;
     }
     let (mut arguments, mut temporaries) = (Vec::new(), BTreeMap::new());
     for datum in &written.data {

@@ -26,7 +26,7 @@ pub use build::{FileError, kernel_of};
 
 use parloop_ir::parse::ParseError;
 use parloop_ir::step::TransformStep;
-pub use parloop_ir::text::KernelText;
+pub use parloop_ir::text::{InstructionText, KernelText};
 
 /// The contents of a file.
 #[derive(Clone, Debug, Default, PartialEq)]

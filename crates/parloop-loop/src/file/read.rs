@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use parloop_device::DType;
-use parloop_ir::parse::{Mistake, ParseError, data_line, instructions_with, is_name, quoted_text, scalar_name, step_within, trimmed};
+use parloop_ir::parse::{Mistake, ParseError, data_line, is_name, quoted_text, scalar_name, step_within, trimmed};
 use parloop_ir::step::{StepValue, TransformStep};
 use parloop_ir::syntax::{Iname, KernelOptions, Phase, Preamble, Target, TrustedC};
-use parloop_ir::text::{KernelText, read_option, read_trusted_option};
+use parloop_ir::text::{InstructionText, KernelText, read_option, read_trusted_option};
 use parloop_isl::Name;
 
 use super::{Expected, LoopFile};
@@ -141,10 +141,8 @@ impl Reader<'_> {
     fn close_block(&mut self) -> Result<(), ParseError> {
         if let Block::Instructions { start, body } = std::mem::replace(&mut self.block, Block::None) {
             let c = self.trusted.as_ref().map(|trusted| trusted.c);
-            let parsed = instructions_with(&body, c).map_err(|error| error.within(self.text, start))?;
-            let kernel = self.kernel(&(start..start))?;
-            kernel.instructions = dedent(&body);
-            kernel.c = parsed.drafts.iter().find_map(|draft| draft.kind.promise());
+            let parsed = InstructionText::parsed(&body, c).map_err(|error| error.within(self.text, start))?;
+            self.kernel(&(start..start))?.instructions = parsed;
         }
         Ok(())
     }
@@ -209,7 +207,7 @@ impl Reader<'_> {
             }
             "data" => self.block = Block::Data,
             "instructions" => {
-                if !self.kernel(&word)?.instructions.is_empty() {
+                if !self.kernel(&word)?.instructions.text().is_empty() {
                     return Err(self.mistake(word, Mistake::Twice { what: "block", name: "instructions".to_owned() }));
                 }
                 let start = self.text[word.end..].find('\n').map_or(self.text.len(), |newline| word.end + newline + 1);
@@ -343,15 +341,3 @@ const SECTIONS: [&str; 13] = [
     "option",
     "preamble",
 ];
-
-/// The text without the space that all its lines begin with, and without empty lines around it.
-fn dedent(body: &str) -> String {
-    let lines: Vec<&str> = body.split('\n').collect();
-    let is_blank = |line: &str| line.trim().is_empty();
-    let Some(first) = lines.iter().position(|line| !is_blank(line)) else { return String::new() };
-    let last = lines.iter().rposition(|line| !is_blank(line)).unwrap_or(first);
-    let lines = &lines[first..=last];
-    let indent = |line: &str| line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    let common = lines.iter().filter(|line| !is_blank(line)).map(|line| indent(line)).min().unwrap_or(0);
-    lines.iter().map(|line| &line[common.min(indent(line))..]).collect::<Vec<_>>().join("\n")
-}

@@ -165,7 +165,8 @@ impl Executable {
         }
         let options = CompileOptions {
             language: code.language,
-            checked: kernel.options.is_checked() || !code.check_sites.is_empty(),
+            checked: kernel.options.is_checked(),
+            guarded: true,
             check_sites: code.check_sites.clone(),
             arguments: own_flags(generated, context.device().kind())
                 .map(str::to_owned)

@@ -6,12 +6,11 @@ use parloop_loop::prelude::*;
 use parloop_loop::run::with_checks;
 use parloop_loop::syntax::{KernelOptions, Program};
 
-fn gather(checked: Option<bool>) -> Program {
+fn copy(checked: Option<bool>) -> Program {
     KernelBuilder::new()
         .domain("{[i]: 0<=i<n}")
-        .instructions("out[i] = a[k[i]]")
-        .data(Data::global("a").dtype("float64").shape("m"))
-        .data(Data::global("k").dtype("int32").shape("n"))
+        .instructions("out[i] = a[i]")
+        .data(Data::global("a").dtype("float64").shape("n"))
         .data(Data::global("out").dtype("float64").shape("n"))
         .options(KernelOptions { checked, ..KernelOptions::default() })
         .rest()
@@ -27,8 +26,8 @@ fn what_is_checked_here() {
         let generated = program.generate_for(program.only_entry().unwrap(), &context).unwrap();
         generated.code.text.contains("PARLOOP_CHECK")
     };
-    let own = [None, Some(true), Some(false)].map(|checked| has_checks(&gather(checked)));
-    let call = [true, false].map(|checked| has_checks(&with_checks(&gather(Some(!checked)), checked)));
+    let own = [None, Some(true), Some(false)].map(|checked| has_checks(&copy(checked)));
+    let call = [true, false].map(|checked| has_checks(&with_checks(&copy(Some(!checked)), checked)));
     println!("CHECKED {own:?} {call:?}");
 }
 

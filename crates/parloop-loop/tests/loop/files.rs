@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use parloop_device::DType;
 use parloop_loop::create::{Data, KernelBuilder};
-use parloop_loop::file::{KernelText, LoopFile, kernel_of};
+use parloop_loop::file::{InstructionText, KernelText, LoopFile, kernel_of};
 use parloop_loop::parse::{Datum, ParseError, step};
 use parloop_loop::prelude::Generate as _;
 use parloop_loop::syntax::{
@@ -42,10 +42,10 @@ fn c_in_a_file_that_is_not_trusted_is_refused() {
     let message = "line 4, column 3: expected no C code, which only trusted text may have (see `LoopFile::parse_trusted` and \
         `KernelBuilder::trusted_c`), found `... c`";
     assert_eq!(LoopFile::parse(text).unwrap_err().to_string().lines().next(), Some(message));
-    // What was parsed without trust cannot get C code afterwards.
-    let mut safe = LoopFile::parse("kernel f\ndomain {[i]: 0 <= i < n}\ninstructions\n  b[i] = a[i]\n").unwrap();
-    safe.kernels[0].instructions = trusted(text).unwrap().kernels[0].instructions.clone();
-    assert!(safe.program().unwrap_err().to_string().contains("only trusted text"));
+    // The promise for one text is not one for another.
+    let kernel = &trusted(text).unwrap().kernels[0];
+    let other = kernel.instructions.text().replace("i + 5", "i + 6");
+    assert!(InstructionText::parsed(&other, None).unwrap_err().to_string().contains("only trusted text"));
 }
 
 #[test]
@@ -101,7 +101,7 @@ second
 fn a_file_gives_a_kernel_its_transformations_and_what_is_expected() {
     let file = LoopFile::parse(PRODUCT).unwrap();
     assert_eq!(file.kernels[0].data.len(), 4);
-    assert_eq!(file.kernels[0].instructions, "for i, j\n  # each element\n  c[i, j] = sum(k, a[i, k]*b[k, j]) {id=product}\nend");
+    assert_eq!(file.kernels[0].instructions.text(), "for i, j\n  # each element\n  c[i, j] = sum(k, a[i, k]*b[k, j]) {id=product}\nend");
     assert_eq!(file.steps.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [16, 17, 18, 19, 20]);
     assert_eq!(file.steps[3].1.args, [StepValue::Text("n % 16 = 0".to_owned())]);
     let expected: Vec<(&str, &str)> = file.expected.iter().map(|part| (&*part.what, &*part.text)).collect();
@@ -497,6 +497,9 @@ fn assumptions_are_about_numbers_that_are_passed() {
         assert!(error.contains("makes an assumption about `i`, which is not a number passed to it"), "{phase}: {error}");
     }
     LoopFile::parse(&file("assume 1000 <= n")).unwrap().program().unwrap().generate(Target::C).unwrap();
+    let two = of_an_iname.replace("assume [n, i] -> {: i < n}", "assume [n] -> {: n >= 1000}\nassume [n] -> {: n <= 2000}");
+    let kernel = kernel_of(&LoopFile::parse(&two).unwrap().kernels[0]).unwrap();
+    assert_eq!(kernel.assumptions.to_string(), "[n] -> { [] : n <= 2000 and n >= 1000 }");
 }
 
 #[test]

@@ -197,7 +197,7 @@ fn in_checked_mode_an_index_of_a_field_is_held_against_the_length_that_the_objec
     program = program.with_kernel(kernel);
     let code = code(&program, Target::C);
     assert_eq!(code.check_sites, ["p.x[i], axis 0"]);
-    let guard = "if (PARLOOP_CHECK((int64_t)i >= 0 && (int64_t)i < P_dim_x(p, 0l), 0, (int64_t)i, P_dim_x(p, 0l)))";
+    let guard = "if (pl_inside_int64((int64_t)i, P_dim_x(p, 0l), 0))";
     assert!(code.text.contains(guard), "{}", code.text);
 }
 
@@ -213,9 +213,9 @@ fn two_classes_of_one_name_are_refused() {
 fn a_checked_kernel_names_each_index_and_touches_nothing_outside() {
     let code = code(&super::samples::all().into_iter().find(|(name, _)| *name == "checked").unwrap().1, Target::C);
     assert_eq!(code.check_sites, ["k[i], axis 0", "a[k[i]], axis 0", "x[i], axis 0"]);
-    let guarded = "PARLOOP_CHECK(i >= 0 && i < n, 0, i, n) ? k[i] : 0";
+    let guarded = "pl_inside_int32(i, n, 0) ? k[i] : 0";
     assert!(code.text.contains(guarded), "{}", code.text);
-    assert!(code.text.contains("if (PARLOOP_CHECK(i >= 0 && i < n, 2, i, n))\n      x[i] = "), "{}", code.text);
+    assert!(code.text.contains("if (pl_inside_int32(i, n, 2))\n      x[i] = "), "{}", code.text);
 }
 
 #[test]

@@ -34,7 +34,8 @@ pub struct NumberAxis {
     pub axis: usize,
 }
 
-/// The numbers of a class that its C functions read and write: all but complex ones.
+/// The numbers of a class that its C functions read and write: all but complex ones, and those that references inside of arrays lead to,
+/// which may be null for some items.
 ///
 /// ```
 /// use parloop_object::{Object, number_fields};
@@ -58,13 +59,15 @@ pub fn number_fields(class: &Type) -> Vec<NumberField> {
     paths.iter().filter_map(field).collect()
 }
 
-/// The axes on a path; `None` where an array on it has no functions, since their names are those of another.
+/// The axes on a path; `None` where an array on it has no functions, since their names are those of another, and behind a reference inside
+/// of an array.
 fn axes(class: &Type, path: &Path, known: &BTreeSet<(&[String], usize)>) -> Option<Vec<NumberAxis>> {
     let (mut fields, mut indices, mut axes) = (0, 0, Vec::new());
     for step in &path.steps {
         match step {
             PathSegment::Field(..) => fields += 1,
-            PathSegment::Follow => {}
+            PathSegment::Follow if axes.is_empty() => {}
+            PathSegment::Follow => return None,
             PathSegment::Item(array) => {
                 let before = &path.fields[..fields];
                 if !known.contains(&(before, indices)) {
@@ -90,7 +93,10 @@ mod tests {
         let matrix = ArrayType::c_order(number(), vec![None, Some(3)]).unwrap();
         let inner = StructType::with_fields("Inner", vec![("m".into(), matrix), ("z".into(), Type::Scalar(DType::C128))]).unwrap();
         let rows = ArrayType::c_order(inner, vec![None]).unwrap();
-        let class = StructType::with_fields("T", vec![("rows".into(), RefType::to(rows)), ("name".into(), Type::String(None))]).unwrap();
+        let other = StructType::with_fields("Other", vec![("x".into(), number())]).unwrap();
+        let references = ArrayType::c_order(RefType::to(other), vec![None]).unwrap();
+        let fields = vec![("rows".into(), RefType::to(rows)), ("name".into(), Type::String(None)), ("others".into(), references)];
+        let class = StructType::with_fields("T", fields).unwrap();
         let fields = number_fields(&class);
         let [only] = &fields[..] else { panic!("{fields:?}") };
         assert_eq!((only.path.as_str(), only.getter.as_str(), only.setter.as_str()), ("rows.m", "T_get_rows_m", "T_set_rows_m"));

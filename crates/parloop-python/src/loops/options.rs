@@ -12,8 +12,9 @@ use crate::ndarray::dtype_of;
 use crate::objects::types::type_of;
 
 /// The options that change something.
-const KNOWN: [&str; 12] = [
+const KNOWN: [&str; 13] = [
     "checked",
+    "check_bounds",
     "enforce_array_accesses_within_bounds",
     "insert_gbarriers",
     "annotate_inames",
@@ -40,7 +41,7 @@ pub fn change_options(options: &mut KernelOptions, given: &Bound<'_, PyDict>) ->
         let key: String = key.extract()?;
         match key.as_str() {
             "checked" => options.checked = if value.is_none() { None } else { Some(value.is_truthy()?) },
-            "enforce_array_accesses_within_bounds" => {
+            "check_bounds" | "enforce_array_accesses_within_bounds" => {
                 let check = value.is_truthy()?;
                 // SAFETY: Python code vouches for the kernels that it runs, as it does for C.
                 unsafe { options.set_check_bounds(check) }

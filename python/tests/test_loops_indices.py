@@ -1,0 +1,329 @@
+"""Indices that data decides are checked in every call: nothing outside an array is read or written, whatever the data is."""
+
+import re
+
+import numpy as np
+import parloop.loops as lp
+import parloop.mesh as op2
+import parloop.objects as xo
+import pytest
+
+import parloop as pl
+
+INT, REAL = np.int32, np.float64
+OUTSIDE = [5, -1, 6, 2**31 - 1, -(2**31)]
+
+
+def reals(names, shape="n"):
+    return lp.GlobalArg(names, REAL, shape=shape)
+
+
+def integers(names, shape="n"):
+    return lp.GlobalArg(names, INT, shape=shape)
+
+
+def kernel(instructions, *data, domain="{[i]: 0<=i<n}", **said):
+    return lp.make_kernel(domain, instructions, [*data, ...], name="k", **said)
+
+
+READS = {
+    "array": kernel("out[i] = a[p[i]]", reals("a", "m"), integers("p"), reals("out")),
+    "temporary": kernel("<int32> t = p[i] {id=t}\nout[i] = a[t] {dep=t}", reals("a", "m"), integers("p"), reals("out")),
+    "sum": kernel("out[i] = a[sum(j, q[i, j])]", reals("a", "m"), integers("q", "n,2"), reals("out"), domain="{[i,j]: 0<=i<n and 0<=j<2}"),
+    "shifted": kernel("out[i] = a[p[i] - 3 + i]", reals("a", "m"), integers("p"), reals("out")),
+    "condition": kernel("out[i] = 1.0 {if=a[p[i]] < 1e30}", reals("a", "m"), integers("p"), reals("out")),
+    "choice": kernel("out[i] = if(a[p[i]] < 1e30, 1.0, 2.0)", reals("a", "m"), integers("p"), reals("out")),
+    "nested": kernel("out[i] = a[p[p[i]]]", reals("a", "m"), integers("p", "m"), reals("out")),
+    "flat": kernel("out[i] = a[[p[i]]]", reals("a", "m"), integers("p"), reals("out")),
+    "unknown length": kernel("out[i] = a[p[i]]", lp.GlobalArg("a", REAL, shape=None), integers("p"), reals("out")),
+    "rule": lp.make_kernel("{[i]: 0<=i<n}", "f(x) := a[p[x]]\nout[i] = f(i)", [reals("a", "m"), integers("p"), reals("out"), ...], name="k"),
+    "loop": kernel(
+        "for i\n<> b = p[i] {id=b}\nout[i] = sum(j, a[j]) {dep=b}\nend",
+        *(reals("a", "m"), integers("p"), reals("out")),
+        domain=["{[i]: 0<=i<n}", "[b] -> {[j]: b<=j<=b}"],
+    ),
+    "loop from": kernel(
+        "for i\n<> b = p[i] {id=b}\nout[i] = sum(j, a[j + b]) {dep=b}\nend",
+        *(reals("a", "m"), integers("p"), reals("out")),
+        domain=["{[i]: 0<=i<n}", "[b] -> {[j]: 0<=j<1+b-b}"],
+    ),
+}
+
+
+def fenced(values):
+    """The values, with others in front of them and behind them that no kernel may touch."""
+    whole = np.full(len(values) + 16, 1e30, values.dtype)
+    whole[8:-8] = values
+    return whole, whole[8:-8]
+
+
+@pytest.mark.parametrize("bad", OUTSIDE)
+@pytest.mark.parametrize("form", READS)
+def test_a_read_outside_is_an_error_and_reads_nothing(ctx, form, bad):
+    knl = READS[form]
+    whole, a = fenced(np.arange(5.0))
+    given, index = ("q", np.array([[0, 0], [bad, 0], [1, 1]], INT)) if form == "sum" else ("p", np.array([0, bad, 2], INT))
+    if form == "shifted":
+        index += np.array([3, 2 * (abs(bad) < 100), 1], INT)
+        bad = int(index[1]) - 2
+    if form == "nested":
+        index = np.array([0, bad, 2, 0, 0], INT)
+    out = np.full(3, 7.0)
+    with pytest.raises(pl.CheckError, match=re.escape(f"index {bad} is outside 0..5 of ")):
+        knl(ctx, a=a, out=out, **{given: index})
+    assert (out < 1e30).all()
+    assert (whole[:8] == 1e30).all() and (whole[-8:] == 1e30).all()
+
+
+@pytest.mark.parametrize("form", READS)
+def test_reads_inside_give_the_values(ctx, form):
+    index = np.array([[4, 0], [0, 0], [1, 1]], INT) if form == "sum" else np.array([4, 0, 2], INT)
+    index = index - np.arange(3, dtype=INT) + 3 if form == "shifted" else index
+    index = np.array([1, 2, 0, 0, 0], INT) if form == "nested" else index
+    expected = {"condition": [1, 1, 1], "choice": [1, 1, 1], "nested": [2, 0, 1]}.get(form, [4, 0, 2])
+    out = np.zeros(3)
+    READS[form](ctx, a=np.arange(5.0), out=out, **{"q" if form == "sum" else "p": index})
+    np.testing.assert_array_equal(out, expected)
+
+
+WRITES = {
+    "array": kernel("c[p[i]] = a[i]", reals("c", "m"), integers("p"), reals("a")),
+    "temporary": kernel("<int32> t = p[i] {id=t}\nc[t] = a[i] {dep=t}", reals("c", "m"), integers("p"), reals("a")),
+    "update": kernel("c[p[i]] = c[p[i]] + a[i]", reals("c", "m"), integers("p"), reals("a")),
+    "atomic": kernel(
+        "c[p[i]] = c[p[i]] + a[i] {atomic}", lp.GlobalArg("c", REAL, shape="m", for_atomic=True), integers("p"), reals("a")
+    ),
+    "flat": kernel("c[[p[i]]] = a[i]", reals("c", "m"), integers("p"), reals("a")),
+    "loop": kernel(
+        "for i\n<> b = p[i] {id=b}\nc[j] = a[i] {dep=b}\nend",
+        *(reals("c", "m"), integers("p"), reals("a")),
+        domain=["{[i]: 0<=i<n}", "[b] -> {[j]: b<=j<=b}"],
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("bad", OUTSIDE)
+@pytest.mark.parametrize("form", WRITES)
+def test_a_write_outside_is_an_error_and_writes_nothing_there(ctx, form, bad):
+    whole, c = fenced(np.zeros(5))
+    with pytest.raises(pl.CheckError, match=re.escape(f"index {bad} is outside 0..5 of c")):
+        WRITES[form](ctx, c=c, a=np.ones(3), p=np.array([0, bad, 2], INT))
+    assert (whole[:8] == 1e30).all() and (whole[-8:] == 1e30).all()
+    _, c = fenced(np.zeros(5))
+    WRITES[form](ctx, c=c, a=np.ones(3), p=np.array([0, 4, 2], INT))
+    np.testing.assert_array_equal(c, [1, 0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64])
+def test_indices_of_every_type_are_compared_as_they_are(ctx, dtype):
+    # With a signed integer, one of 64 bits without a sign becomes a float, as in NumPy.
+    second = "p[i]" if dtype is np.uint64 else "p[i] + 0*i"
+    knl = kernel(f"out[i] = a[p[i]] + a[{second}]", reals("a", "m"), lp.GlobalArg("p", dtype, shape="n"), reals("out"))
+    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+    for bad in {5, int(most), int(least) if least else 6}:
+        out = np.zeros(2)
+        with pytest.raises(pl.CheckError, match=r"is outside 0\.\.5 of a\[p\[i\]"):
+            knl(ctx, a=np.ones(5), p=np.array([0, bad], dtype), out=out)
+        np.testing.assert_array_equal(out, [2, 0] if ctx.device.kind == "cpu" else [0, 0])
+
+
+@pytest.mark.parametrize("space", ["private", "local", "global"])
+def test_temporaries_are_arrays_too(ctx, space):
+    temporary = lp.TemporaryVariable("t", REAL, shape=(4,), address_space=getattr(lp.AddressSpace, space.upper()))
+    knl = lp.make_kernel(
+        ["{[i]: 0<=i<n}", "{[j]: 0<=j<4}"],
+        "for i\nt[j] = j {id=t}\nout[i] = t[p[i]] {dep=t}\nend",
+        [integers("p"), reals("out"), temporary, ...],
+        name="k",
+    )
+    out = np.zeros(3)
+    knl(ctx, p=np.array([3, 0, 1], INT), out=out)
+    np.testing.assert_array_equal(out, [3, 0, 1])
+    for bad in (4, -1, 1000):
+        with pytest.raises(pl.CheckError, match=re.escape(f"index {bad} is outside 0..4 of t[p[i]], axis 0")):
+            knl(ctx, p=np.array([3, bad, 1], INT), out=out)
+
+
+def csr():
+    return lp.make_kernel(
+        ["{[i]: 0<=i<n}", "[b, e] -> {[j]: b<=j<e}"],
+        "for i\n<> b = r[i] {id=b}\n<> e = r[i+1] {id=e}\ny[i] = sum(j, v[j]*x[c[j]]) {dep=b:e}\nend",
+        [reals("v", "z"), integers("c", "z"), reals("x", "m"), integers("r", "n+1"), reals("y"), ...],
+        name="spmv",
+    )
+
+
+@pytest.mark.parametrize("tags", [None, "g.0", "l.0"])
+def test_rows_of_a_sparse_matrix(ctx, tags):
+    knl = csr() if tags is None else lp.tag_inames(csr(), f"i:{tags}") if tags == "g.0" else lp.split_iname(csr(), "i", 4, outer_tag="g.0", inner_tag="l.0")
+    rows, columns = np.array([0, 2, 2, 5], INT), np.array([0, 3, 1, 2, 3], INT)
+    values, x = np.arange(1.0, 6.0), np.array([1.0, 10.0, 100.0, 1000.0])
+    y = np.zeros(3)
+    knl(ctx, v=values, c=columns, x=x, r=rows, y=y)
+    np.testing.assert_array_equal(y, [2001.0, 0.0, 5430.0])
+    for change, message in [
+        ({"r": np.array([0, 2, 2, 6], INT)}, "index 5 is outside 0..5 of v[j], axis 0"),
+        ({"r": np.array([-3, 2, 2, 5], INT)}, "is outside 0..5 of v[j], axis 0"),
+        ({"c": np.array([0, 3, 1, 4, 3], INT)}, "index 4 is outside 0..4 of x[c[j]], axis 0"),
+        ({"c": np.array([0, -1, 1, 2, 3], INT)}, "index -1 is outside 0..4 of x[c[j]], axis 0"),
+    ]:
+        with pytest.raises(pl.CheckError, match=re.escape(message)):
+            knl(ctx, **{"v": values, "c": columns, "x": x, "r": rows, "y": y, **change})
+    # Limits far outside of a row that has no elements are not indices.
+    knl(ctx, v=values, c=columns, x=x, r=np.array([7, 3, 2, -1], INT), y=y)
+    np.testing.assert_array_equal(y, [0.0, 0.0, 0.0])
+
+
+def test_a_limit_that_changes_inside_the_loop_does_not_outrun_its_check(cpu):
+    knl = lp.make_kernel(
+        ["{[i]: 0<=i<n}", "[e] -> {[j]: 0<=j<e}"],
+        "for i\n<int32> e = p[i] {id=e}\nfor j\ny[j] = 1.0 {id=y, dep=e}\nend\nend",
+        [integers("p"), reals("y", "m"), ...],
+        name="k",
+    )
+    whole, y = fenced(np.zeros(4))
+    knl(cpu, p=np.array([2, 4], INT), y=y)
+    np.testing.assert_array_equal(y, np.ones(4))
+    with pytest.raises(pl.CheckError, match=re.escape("index 4 is outside 0..4 of y[j], axis 0")):
+        knl(cpu, p=np.array([2, 12], INT), y=y)
+    assert (whole[:8] == 1e30).all() and (whole[-8:] == 1e30).all()
+
+
+@pytest.mark.parametrize("tag", ["vec", "unr", "ilp"])
+def test_lanes_and_unrolled_loops_are_checked(ctx, tag):
+    knl = lp.split_iname(READS["array"], "i", 4, inner_tag=tag)
+    index = np.array([0, 1, 2, 3, 4, 0, 1, 2], INT)
+    _, a = fenced(np.arange(5.0))
+    out = np.zeros(8)
+    knl(ctx, a=a, p=index, out=out)
+    np.testing.assert_array_equal(out, index)
+    index[5] = 9
+    with pytest.raises(pl.CheckError, match=re.escape("index 9 is outside 0..5 of a[p[")):
+        knl(ctx, a=a, p=index, out=out)
+    assert out[5] == 0
+
+
+def test_an_empty_array_has_no_index(ctx):
+    with pytest.raises(pl.CheckError, match=re.escape("index 0 is outside 0..0 of a[p[i]], axis 0")):
+        READS["array"](ctx, a=np.zeros(0), p=np.zeros(1, INT), out=np.zeros(1))
+
+
+def test_called_kernels_check_what_they_are_passed(ctx):
+    inner = lp.make_function(
+        "{[j]: 0<=j<3}",
+        "y[j] = x[q[j]]",
+        [lp.GlobalArg("x, y", REAL, shape="3"), lp.GlobalArg("q", INT, shape="3"), ...],
+        name="inner",
+    )
+    outer = lp.make_kernel(
+        "{[i,j,k,l]: 0<=i<n and 0<=j,k,l<3}",
+        "[j]: out[i, j] = inner([k]: a[i, k], [l]: p[i, l])",
+        [reals("a, out", "n,3"), integers("p", "n,3"), ...],
+        name="outer",
+    )
+    knl = lp.merge([outer, inner])
+    whole, a = fenced(np.arange(6.0))
+    index = np.array([[2, 1, 0], [0, 0, 2]], INT)
+    out = np.zeros((2, 3))
+    for program in (knl, lp.inline_callable_kernel(knl, "inner")):
+        program(ctx, a=a.reshape(2, 3), p=index, out=out)
+        np.testing.assert_array_equal(out, [[2, 1, 0], [3, 3, 5]])
+        bad = index.copy()
+        bad[1, 1] = 3
+        with pytest.raises(pl.CheckError, match=r"index \d is outside 0\.\.\d of "):
+            program(ctx, a=a.reshape(2, 3), p=bad, out=out)
+
+
+def test_rows_that_begin_where_the_data_says(ctx):
+    knl = lp.make_kernel(
+        "{[i,j,k]: 0<=i<n and 0<=j,k<3}",
+        "[k]: out[i, k] = twice([j]: a[p[i], j])",
+        [reals("a", "m,3"), integers("p"), reals("out", "n,3"), ...],
+        name="k",
+    )
+    knl = lp.merge([knl, lp.make_function("{[j]: 0<=j<3}", "y[j] = 2*x[j]", name="twice")])
+    whole, a = fenced(np.arange(6.0))
+    out = np.zeros((2, 3))
+    knl(ctx, a=a.reshape(2, 3), p=np.array([1, 0], INT), out=out)
+    np.testing.assert_array_equal(out, [[6, 8, 10], [0, 2, 4]])
+    for bad in (2, -1):
+        with pytest.raises(pl.CheckError, match=re.escape(f"index {bad} is outside 0..2 of ")):
+            knl(ctx, a=a.reshape(2, 3), p=np.array([1, bad], INT), out=out)
+
+
+def test_fields_of_objects(ctx):
+    class Table(xo.Struct):
+        x = xo.Float64[:]
+
+    knl = lp.make_kernel(
+        "{[i]: 0<=i<n}", "out[i] = t.x[p[i]]", [lp.ObjectArg("t", Table), integers("p"), reals("out"), ...], name="k"
+    )
+    table = Table(x=np.arange(4.0), _context=ctx)
+    out = np.zeros(2)
+    knl(ctx, t=table, p=np.array([3, 1], INT), out=out)
+    np.testing.assert_array_equal(out, [3, 1])
+    for bad in (4, -1):
+        with pytest.raises(pl.CheckError, match=re.escape(f"index {bad} is outside 0..4 of t.x[p[i]], axis 0")):
+            knl(ctx, t=table, p=np.array([3, bad], INT), out=out)
+
+
+def test_items_that_have_sizes_of_their_own(ctx):
+    class Row(xo.Struct):
+        x = xo.Float64[:]
+
+    class Rows(xo.Struct):
+        rows = Row[:]
+
+    knl = lp.make_kernel(
+        ["{[i]: 0<=i<n}", "{[j]: 0<=j<m}"],
+        "out[i] = sum(j, t.rows.x[i, j])",
+        [lp.ObjectArg("t", Rows), lp.ValueArg("m", INT), reals("out"), ...],
+        name="k",
+    )
+    rows = Rows(rows=[{"x": [1.0, 2.0, 3.0]}, {"x": [10.0]}], _context=ctx)
+    out = np.zeros(2)
+    knl(ctx, t=rows, m=1, out=out)
+    np.testing.assert_array_equal(out, [1, 10])
+    with pytest.raises(pl.CheckError, match=re.escape("is outside 0..1 of t.rows.x[i, j], axis 1")):
+        knl(ctx, t=rows, m=2, out=out)
+
+
+def test_what_references_inside_of_arrays_lead_to_is_refused():
+    class Point(xo.Struct):
+        x = xo.Float64
+
+    class Points(xo.Struct):
+        points = xo.Ref[Point][:]
+
+    with pytest.raises(pl.LoopError, match="points.x"):
+        lp.make_kernel("{[i]: 0<=i<n}", "out[i] = t.points.x[i]", [lp.ObjectArg("t", Points), reals("out"), ...], name="k").code()
+
+
+def test_the_author_can_vouch_for_the_indices(ctx):
+    knl = lp.set_options(READS["array"], check_bounds=False)
+    assert "CHECK" in READS["array"].code() and "CHECK" not in knl.code()
+    out = np.zeros(2)
+    knl(ctx, a=np.arange(5.0), p=np.array([4, 1], INT), out=out)
+    np.testing.assert_array_equal(out, [4, 1])
+
+
+def test_a_kernel_of_a_mesh_loop_checks_what_its_data_decides(ctx):
+    pick = lp.make_kernel(
+        "{[i]: 0<=i<1}",
+        "y[i] = x[which[0]]",
+        [lp.GlobalArg("y", REAL, shape=(1,)), lp.GlobalArg("x", REAL, shape=(3,)), lp.GlobalArg("which", INT, shape=(1,))],
+        name="pick",
+    )
+    cells, nodes = op2.Set(4), op2.Set(6)
+    corners = op2.Map(cells, nodes, 3, [[0, 1, 2], [1, 2, 3], [2, 3, 4], [3, 4, 5]])
+    x, y = op2.Dat(nodes, np.arange(6.0)), op2.Dat(cells)
+    for wrong in (None, 3, -1):
+        which = op2.Dat(cells, np.array([0, 2, wrong or 1, 1], INT), dtype=INT)
+        arguments = (y(op2.WRITE), x(op2.READ, corners), which(op2.READ))
+        if wrong is None:
+            op2.par_loop(op2.Kernel(pick, "pick"), cells, *arguments, context=ctx)
+            np.testing.assert_array_equal(y.data_ro, [0, 3, 3, 4])
+        else:
+            with pytest.raises(pl.CheckError, match=re.escape(f"index {wrong} is outside 0..3 of x[which[0]], axis 0")):
+                op2.par_loop(op2.Kernel(pick, "pick"), cells, *arguments, context=ctx)
