@@ -144,7 +144,7 @@ mod tests {
 
     fn shown(prepared: &Prepared) -> String {
         let Prepared { functions, helpers, is_recorded, source, arguments, reads_files } = prepared;
-        format!("{functions:?} {helpers:?} {checked} {source} {arguments:?} {reads_files}")
+        format!("{functions:?} {helpers:?} {is_recorded} {source} {arguments:?} {reads_files}")
     }
 
     fn entries(cache: &Cache) -> usize {
