@@ -68,7 +68,9 @@ test-rust: $(VENV)/.tests $(if $(LINK),$(WHEELS)/.tools)
 	cargo test --package parloop-interleavings
 
 # OPENCL=intel runs them on Intel's OpenCL, whose compiler takes a third of the time of PoCL's; what PoCL alone has to do runs on PoCL.
+# Bytecode is written first, since tests start more than a thousand processes, and the environment may forbid these to write it.
 test-python: $(VENV)/.package $(VENV)/.tests $(if $(OPENCL),$(VENV)/.$(OPENCL))
+	$(BIN)/python -m compileall -q python/parloop
 	$(if $(OPENCL),OCL_ICD_VENDORS=$(VENV)/$(OPENCL)/vendors) $(BIN)/python -m pytest --numprocesses auto --dist loadfile --doctest-modules python/tests python/parloop
 	$(if $(OPENCL),$(BIN)/python -m pytest --quiet -k pocl python/tests/test_command.py python/tests/test_compile.py)
 	bash scripts/petsc.sh

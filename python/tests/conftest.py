@@ -1,5 +1,6 @@
 """What the tests share: every device found, a compile cache of the session's own, and missing parts that fail in CI."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -12,6 +13,8 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
     _CACHE = tempfile.TemporaryDirectory(prefix="parloop-tests-")
     os.environ["PARLOOP_CACHE_DIR"] = os.path.join(_CACHE.name, "cache")
 os.environ.pop("PARLOOP_DEVICE", None)
+# Tests start more than a thousand processes. In each, a thread of NumPy's BLAS would spin for a tenth of a second after the import.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import pytest
@@ -23,6 +26,14 @@ settings.register_profile("parloop", deadline=None, max_examples=20, suppress_he
 settings.load_profile("parloop")
 
 IN_CI = os.environ.get("CI", "").lower() == "true"
+
+
+def pytest_collection_finish():
+    """Keeps what was imported and collected out of garbage collections, of which tests request many."""
+    gc.collect()
+    gc.freeze()
+
+
 FOUND = pl.devices()
 DEVICES = ["cpu", "cpu:1", "cpu:3"] + [device.name for device in FOUND if device.kind != "cpu"]
 GPUS = [name for name in DEVICES if not name.startswith("cpu")]
