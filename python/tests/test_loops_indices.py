@@ -327,3 +327,157 @@ def test_a_kernel_of_a_mesh_loop_checks_what_its_data_decides(ctx):
         else:
             with pytest.raises(pl.CheckError, match=re.escape(f"index {wrong} is outside 0..3 of x[which[0]], axis 0")):
                 op2.par_loop(op2.Kernel(pick, "pick"), cells, *arguments, context=ctx)
+
+
+def test_limits_that_only_some_items_set_are_read_by_those_alone(ctx):
+    """The last group has an item that does not exist, whose limits are never set."""
+    knl = kernel(
+        "for i\n<> b = q[i] {id=b}\n<> e = q[i] + 2 {id=e}\nout[i] = sum(j, a[j]) {dep=b:e}\nend",
+        *(reals("a", "m"), integers("q"), reals("out")),
+        domain=["{[i]: 0<=i<n}", "[b,e] -> {[j]: 0<=j and b<=j<e}"],
+    )
+    knl = lp.split_iname(knl, "i", 3, inner_tag="l.0", outer_tag="g.0")
+    whole, out = fenced(np.zeros(5))
+    knl(ctx, a=np.arange(40.0) + 1, q=np.ones(5, INT), out=out)
+    assert (out == 5).all() and (whole[:8] == 1e30).all() and (whole[-8:] == 1e30).all()
+
+
+def test_a_field_inside_a_loop_that_the_data_limits_is_checked(ctx):
+    class Row(xo.Struct):
+        x = xo.Float64[:]
+
+    knl = kernel(
+        "for i\n<> e = p[i] {id=e}\nfor j\nt.x[i] = 3.0 {dep=e}\nend\nend",
+        *(lp.ObjectArg("t", Row), integers("p")),
+        domain=["{[i]: 0<=i<n}", "[e] -> {[j]: 0<=j<e}"],
+    )
+    row = Row(x=np.zeros(4), _context=ctx)
+    behind = Row(x=np.full(20, 7.0), _buffer=row._buffer)
+    with pytest.raises(pl.CheckError, match=r"index \d+ is outside 0\.\.4 of t\.x\[i\]"):
+        knl(ctx, t=row, p=np.ones(40, INT))
+    assert list(behind.x) == [7.0] * 20
+    # A loop without iterations uses no element.
+    knl(ctx, t=row, p=np.array([1, 1, 1, 1, 0, 0], INT))
+    assert list(row.x) == [3.0] * 4
+
+
+@pytest.mark.parametrize("factor, begin", [(4, 2**30), (2, 2**31 - 2)])
+def test_indices_of_loops_that_the_data_limits_do_not_wrap(ctx, factor, begin):
+    knl = kernel(
+        f"for i\n<> b = p[i] {{id=b}}\na[{factor}*j] = 5.0 {{dep=b}}\nend",
+        *(reals("a", "m"), integers("p")),
+        domain=["{[i]: 0<=i<n}", "[b] -> {[j]: b<=j<b+1}"],
+        silenced_warnings=["*"],
+    )
+    whole, a = fenced(np.zeros(10))
+    with pytest.raises(pl.CheckError, match=f"index {factor * begin} is outside 0..10"):
+        knl(ctx, a=a, p=np.array([begin], INT))
+    assert (a == 0).all() and (whole[:8] == 1e30).all() and (whole[-8:] == 1e30).all()
+
+
+def test_limits_have_as_many_bits_as_the_data(ctx):
+    knl = kernel(
+        "for i\n<> b = p[i] {id=b}\na[j] = 5.0 {dep=b}\nend",
+        *(reals("a", "m"), lp.GlobalArg("p", np.int64, shape="n")),
+        domain=["{[i]: 0<=i<n}", "[b] -> {[j]: b<=j<b+1}"],
+        silenced_warnings=["*"],
+    )
+    a = np.zeros(3)
+    with pytest.raises(pl.CheckError, match=f"index {2**32 + 1} is outside 0..3"):
+        knl(ctx, a=a, p=np.array([2**32 + 1], np.int64))
+    assert (a == 0).all()
+    knl(ctx, a=a, p=np.array([1], np.int64))
+    assert list(a) == [0, 5, 0]
+
+
+def test_the_limit_after_the_largest_integer_is_not_the_smallest(ctx):
+    knl = kernel(
+        "for i\n<> b = p[i] {id=b}\n<> f = b - 3 {id=f,dep=b}\nout[i] = sum(j, a[j]) {dep=f}\nend",
+        *(reals("a", "m"), integers("p"), reals("out")),
+        domain=["{[i]: 0<=i<n}", "[b,f] -> {[j]: f<=j<=b}"],
+    )
+    with pytest.raises(pl.CheckError, match="is outside 0..10"):
+        knl(ctx, a=np.ones(10), p=np.array([2**31 - 1], INT), out=np.zeros(1))
+
+
+@pytest.mark.parametrize(
+    "dtype, k, index, condition, length",
+    [
+        (np.uint8, 3, "k-5", "k-5>=0", 300),
+        (np.uint32, 3, "k-5", "k-5>=0", 300),
+        (np.int8, 100, "2*k", "2*k<10", 100),
+        (np.int32, 2**30, "4*k", "4*k<10", 300),
+        (np.int64, 2**62, "k", "4*k<10", 300),
+    ],
+)
+def test_a_condition_that_wraps_proves_nothing(cpu, dtype, k, index, condition, length):
+    """On devices where overflow is undefined the condition may have either value; NumPy's is that of a CPU."""
+    data = (reals("a", "m"), lp.ValueArg("k", dtype))
+    knl = kernel(f"a[{index}] = 5.0*i {{if={condition}}}", *data, domain="{[i]: 0<=i<3}", silenced_warnings=["*"])
+    whole, a = fenced(np.zeros(length))
+    with pytest.raises((pl.CheckError, pl.errors.LoopIndexError), match="out of bounds|is outside"):
+        knl(cpu, a=a, k=k)
+    assert (a == 0).all() and (whole[:8] == 1e30).all() and (whole[-8:] == 1e30).all()
+
+
+def test_conditions_that_cannot_wrap_prove_an_index(ctx):
+    """Without a check as the kernel runs: `n - 1` is not negative where there is an `i`."""
+    knl = kernel("out[i] = a[i+1] - a[i] {if=i < n-1}", reals("a, out"))
+    assert "pl_inside" not in knl.code()
+    out = np.zeros(4)
+    knl(ctx, a=np.array([1.0, 2.0, 4.0, 8.0]), out=out)
+    assert list(out) == [1, 2, 4, 0]
+
+
+@pytest.mark.parametrize("rows, columns, row", [(1, 2, 0), (0, 3, 0), (2, 3, 7)])
+def test_what_does_not_fit_a_called_kernel_is_not_passed_to_it(ctx, rows, columns, row):
+    inner = lp.make_function("{[j]: 0<=j<3}", "x[j] = 5.0 + j", [reals("x", "3"), ...], name="fill")
+    outer = lp.make_kernel(
+        "{[i,j]: 0<=i<n and 0<=j<3}", "[j]: a[p[i], j] = fill() {if=p[i] < 100}", [reals("a", "m,c"), integers("p"), ...], name="outer"
+    )
+    whole, flat = fenced(np.zeros(rows * columns))
+    with pytest.raises(pl.CheckError, match="is outside"):
+        lp.merge([outer, inner])(ctx, a=flat.reshape(rows, columns), p=np.array([row], INT))
+    assert (flat == 0).all() and (whole[:8] == 1e30).all() and (whole[-8:] == 1e30).all()
+
+
+def test_a_limit_in_an_array_without_axes_is_data(ctx):
+    """It changes inside the kernel."""
+    knl = lp.make_kernel(
+        ["[t] -> {[i]: 0<=i<t}", "[t,n] -> {[j]: 0<=j<1 and t<=n}"],
+        "for i\nt = 1 {id=A}\nfor j\na[i] = 5.0 {id=w,dep=A}\nend\nt = 900 {id=B,dep=w}\nend",
+        [reals("a"), lp.GlobalArg("t", INT, shape=()), lp.ValueArg("n", INT)],
+        name="k",
+        silenced_warnings=["*"],
+    )
+    whole, a = fenced(np.zeros(3))
+    with pytest.raises(pl.CheckError, match=r"index \d+ is outside 0\.\.3 of a\[i\]"):
+        knl(ctx, a=a, t=np.array(900, INT), n=3)
+    assert (whole[:8] == 1e30).all() and (whole[-8:] == 1e30).all()
+
+
+def test_an_array_without_axes_is_an_index(ctx):
+    knl = kernel("out[i] = a[t]", reals("a", "m"), lp.GlobalArg("t", INT, shape=()), reals("out"))
+    out = np.zeros(2)
+    knl(ctx, a=np.arange(3.0), t=np.array(1, INT), out=out)
+    assert list(out) == [1, 1]
+    with pytest.raises(pl.CheckError, match="index 3 is outside 0..3"):
+        knl(ctx, a=np.arange(3.0), t=np.array(3, INT), out=out)
+
+
+def test_a_recorded_call_follows_no_references(cpu):
+    class Row(xo.Struct):
+        x = xo.Float64[:]
+
+    class Holder(xo.Struct):
+        row = xo.Ref[Row]
+
+    knl = kernel("t.row.x[i] = 3.0", lp.ObjectArg("t", Holder))
+    holder = Holder(row=Row(x=np.zeros(5)), _context=cpu)
+    with pytest.raises(pl.LoopError, match="field `row.x` of argument `t` cannot be recorded"), cpu.recording():
+        knl(cpu, t=holder, n=5)
+    direct = kernel("t.x[i] = 3.0", lp.ObjectArg("t", Row))
+    with cpu.recording() as steps:
+        direct(cpu, t=holder.row, n=5)
+    steps()
+    assert list(holder.row.x) == [3.0] * 5

@@ -127,6 +127,11 @@ impl<'k> Facts<'k> {
         }
     }
 
+    /// Whether a parameter of a domain has a value that the kernel computes or reads from memory, which may change as it runs.
+    pub fn is_computed(&self, name: &Name) -> bool {
+        self.kernel.temporaries.contains_key(name) || self.arguments.get(name).is_some_and(|argument| argument.kind != ArgumentKind::Value)
+    }
+
     /// The number of values of an iname, if constraints on it alone determine it.
     pub fn constant_length(&self, iname: &Name) -> Option<i64> {
         let (lower, upper) = self.forest.constant_bounds(iname);

@@ -12,3 +12,4 @@ pub mod footprint;
 pub mod infer;
 pub mod sequence;
 pub mod stats;
+pub mod wrap;

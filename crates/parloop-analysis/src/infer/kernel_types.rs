@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use parloop_device::DType;
 use parloop_ir::callable::{ArgId, ArgTypes, Callable, CallableError, InferError, Reason, TypeName, kernel_args, variables_of};
 use parloop_ir::functions::symbol;
 use parloop_ir::substitution::{called_rules, expand_calls, rule_call};
@@ -33,7 +34,7 @@ impl<'s, 'a> KernelTypes<'s, 'a> {
         let kernel = if session.mode == Mode::Specialise { expand_calling_rules(kernel)? } else { kernel.clone() };
         let variables = variables_of(&kernel);
         let mut this = KernelTypes { session, kernel, variables, group: BTreeSet::new(), missing: None, rule_depth: 0 };
-        this.take_index_types();
+        this.take_index_types()?;
         let reasons = this.find_types()?;
         if this.session.mode == Mode::Specialise {
             this.check_unknown_functions()?;
@@ -44,8 +45,9 @@ impl<'s, 'a> KernelTypes<'s, 'a> {
         this.finish()
     }
 
-    /// Sizes without a type have the index type: parameters of domains, and numbers in shapes.
-    fn take_index_types(&mut self) {
+    /// Sizes without a type have the index type: parameters of domains, and numbers in shapes. Limits that the kernel computes have 64 bits
+    /// where what they are computed from does: cut to fewer, they would be other limits.
+    fn take_index_types(&mut self) -> Result<(), InferError> {
         let mut sizes: BTreeSet<Name> = self.kernel.domains.iter().flat_map(|domain| domain.params().iter().cloned()).collect();
         let arrays = self.kernel.arguments.iter().filter_map(|argument| match &argument.kind {
             ArgumentKind::Array { layout, .. } => Some(layout),
@@ -56,11 +58,16 @@ impl<'s, 'a> KernelTypes<'s, 'a> {
                 sizes.extend(lengths.iter().flat_map(Expr::variables));
             }
         }
+        let mut limits = Vec::new();
         for name in sizes {
             if let Some(ty @ None) = self.variables.get_mut(&name) {
                 *ty = Some(Type::Scalar(self.kernel.index_type));
+                if self.kernel.temporaries.contains_key(&name) {
+                    limits.push(name);
+                }
             }
         }
+        self.widen(&limits)?;
         if let Some(default) = self.kernel.default_type {
             let written: BTreeSet<Name> = self.kernel.instructions.iter().flat_map(|instruction| instruction.writes()).collect();
             for argument in &self.kernel.arguments {
@@ -71,6 +78,23 @@ impl<'s, 'a> KernelTypes<'s, 'a> {
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Gives those of the variables 64 bits that would have them by their values alone.
+    fn widen(&mut self, limits: &[Name]) -> Result<(), InferError> {
+        let is_wide = |ty: &Option<Type>| matches!(ty, Some(Type::Scalar(DType::I64 | DType::U64)));
+        if limits.is_empty() || self.kernel.index_type.size() == 8 || !self.variables.values().any(is_wide) {
+            return Ok(());
+        }
+        let mut variables = self.variables.clone();
+        self.variables.extend(limits.iter().map(|name| (name.clone(), None)));
+        self.find_types()?;
+        for name in limits.iter().filter(|name| self.variables.get(*name).is_some_and(is_wide)) {
+            variables.insert(name.clone(), Some(DType::I64.into()));
+        }
+        self.variables = variables;
+        Ok(())
     }
 
     /// Infers the types of all unknown names; returns the remaining ones with the reason.

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use parloop_analysis::access::{Access, accesses, constraints_of, gaps_of};
 use parloop_analysis::facts::Facts;
+use parloop_analysis::wrap::may_wrap;
 use parloop_ir::fold;
 use parloop_ir::layout::{Axis, length_parameter};
 use parloop_ir::syntax::{Argument, ArgumentKind, Expr, Instruction, Layout, Type};
@@ -54,17 +55,22 @@ pub(super) fn check(facts: &Facts<'_>, is_called: bool) -> Result<Bounds, CheckE
             let Some(sides) = sides(facts, instruction, &access)? else { continue };
             let mut inames: Vec<Name> = instruction.within_inames.iter().chain(access.swept).cloned().collect();
             let mut domain = domain_of(facts, &mut domains, &inames)?;
-            if is_computed(facts, &domain) {
+            // A loop whose limits are data may have no iterations.
+            let mut is_exact = !is_computed(facts, &domain);
+            if !is_exact {
                 // Only the loops that the index uses matter.
                 inames.retain(|iname| sides.iter().any(|(index, _)| index.variables().contains(iname)));
-                domain = domain_of(facts, &mut domains, &inames)?;
-            }
-            let is_exact = !is_computed(facts, &domain);
-            if !is_exact {
                 // Their values are unknown, and may change from one loop to the next.
-                domain = domain.without(&|name| facts.kernel.temporaries.contains_key(name));
+                domain = domain_of(facts, &mut domains, &inames)?.without(&|name| facts.is_computed(name));
             }
-            let place = InstructionAccess { facts, instruction, access: &access, is_called, is_exact };
+            let mut conditions = access.conditions.clone();
+            for &(condition, _) in &access.conditions {
+                if may_wrap(facts, condition, &domain)? {
+                    conditions.retain(|(other, _)| *other != condition);
+                    is_exact = false;
+                }
+            }
+            let place = InstructionAccess { facts, instruction, access: &access, conditions, is_called, is_exact };
             let axes = place.check(&domain, &sides, &mut found.in_calls)?;
             if !axes.is_empty() {
                 found.in_kernel.entry(expr.clone()).or_default().extend(axes);
@@ -85,7 +91,7 @@ fn domain_of(facts: &Facts<'_>, known: &mut HashMap<Vec<Name>, Set>, inames: &[N
 
 /// Whether bounds are computed in the kernel.
 fn is_computed(facts: &Facts<'_>, domain: &Set) -> bool {
-    domain.params().iter().any(|param| facts.kernel.temporaries.contains_key(param))
+    domain.params().iter().any(|param| facts.is_computed(param))
 }
 
 /// An index, and the length that it must stay below; for a field, each call knows it.
@@ -175,6 +181,8 @@ struct InstructionAccess<'a, 'k> {
     facts: &'a Facts<'k>,
     instruction: &'a Instruction,
     access: &'a Access<'k>,
+    /// Those of its conditions that are evaluated exactly.
+    conditions: Vec<(&'k Expr, bool)>,
     /// Whether the host calls the kernel.
     is_called: bool,
     /// Whether the access happens at all points of the domain, as far as its conditions hold.
@@ -189,19 +197,19 @@ impl InstructionAccess<'_, '_> {
             |name: &Name| domain.has_dim(name) || domain.params().contains(name) || facts.kernel.assumptions.params().contains(name);
         let is_usable = |name: &Name| is_known(name) || facts.arguments.contains_key(name) && facts.is_integer(name);
         let mut conditions = Vec::new();
-        for (condition, value) in &self.access.conditions {
+        for (condition, value) in &self.conditions {
             constraints_of(condition, *value, &mut conditions);
         }
         conditions.retain(|constraint| constraint.affine.names().iter().all(|name| is_usable(name) && facts.is_integer(name)));
         let named: BTreeSet<Name> = conditions.iter().flat_map(|constraint| constraint.affine.names()).collect();
         let mut gaps = Vec::new();
-        for (condition, value) in &self.access.conditions {
+        for (condition, value) in &self.conditions {
             gaps_of(condition, *value, &mut gaps);
         }
         gaps.retain(|gap| gap.names().iter().all(|name| is_usable(name) && facts.is_integer(name)));
         gaps.truncate(MOST_GAPS);
         let known = AccessDomain { facts, domain, conditions: &conditions, gaps: &gaps };
-        let is_exact = self.is_exact && self.access.conditions.iter().all(|(condition, value)| is_whole(facts, condition, *value));
+        let is_exact = self.is_exact && self.conditions.iter().all(|(condition, value)| is_whole(facts, condition, *value));
         let mut in_kernel = BTreeSet::new();
         for (axis, (index, length)) in sides.iter().enumerate() {
             if self.is_data(index) {
@@ -267,7 +275,7 @@ impl InstructionAccess<'_, '_> {
     fn is_data(&self, index: &Expr) -> bool {
         index.any(&mut |part| match part {
             Expr::Subscript(..) | Expr::LinearSubscript(..) | Expr::Lookup(..) | Expr::SubArray(_) => true,
-            Expr::Variable(name) => self.facts.kernel.temporaries.contains_key(name),
+            Expr::Variable(name) => self.facts.is_computed(name),
             _ => false,
         })
     }

@@ -320,7 +320,8 @@ impl Scope<'_> {
 
     /// An affine expression as a value.
     pub(super) fn affine(&mut self, affine: &Affine) -> Result<Value, LowerError> {
-        self.index(&affine_expr(affine))
+        let expr = affine_expr(affine);
+        self.index(&self.wide_data(&expr))
     }
 
     /// The smallest value of a loop.

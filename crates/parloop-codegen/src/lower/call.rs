@@ -12,6 +12,7 @@ use parloop_isl::Name;
 
 use super::LowerError;
 use super::array::{Array, Storage};
+use super::instruction::guarded;
 use super::lane::{lane_count, lane_of, vector_of};
 use super::launch::called_function;
 use super::location::Location;
@@ -26,6 +27,8 @@ struct CallCode<'c> {
     results: &'c [Expr],
     /// Statements behind the call: results that are not of the type that the callee writes.
     after: Vec<Statement>,
+    /// Checks of parts of arrays: where one fails, nothing is called.
+    checks: Vec<Value>,
     /// The values of arguments that are vectors, or of one lane of all arguments.
     known: BTreeMap<ArgId, Value>,
 }
@@ -50,11 +53,13 @@ impl Scope<'_> {
         let callable = self.callable(call)?;
         let site = CallSite { target: self.target, kernel: self.kernel, args: &call.args, results: &[] };
         let emitted = callable.emit_call(&site)?;
-        let mut code = CallCode { callable, call, results: &[], after: Vec::new(), known: BTreeMap::new() };
+        let mut code = CallCode { callable, call, results: &[], after: Vec::new(), checks: Vec::new(), known: BTreeMap::new() };
         self.touch_parts(&code)?;
         let ty = code.ty(&ArgId::result(0)).ok_or_else(|| LowerError::Untyped { name: call.function.clone() })?;
         let value = self.call_value(&emitted, &mut code, &ty)?;
-        Ok(Typed::strong(value))
+        let Some(ok) = number::join(Op::And, code.checks) else { return Ok(Typed::strong(value)) };
+        let zero = number::zero(&ty);
+        Ok(Typed::strong(Value::new(ty, ValueKind::Choose(Box::new([ok, value, zero])))))
     }
 
     /// The first result of a call; for functions of numbers that are given vectors, of a call for each lane.
@@ -90,13 +95,18 @@ impl Scope<'_> {
         let results = instruction.lhs.as_slice();
         let site = CallSite { target: self.target, kernel: self.kernel, args: &call.args, results };
         let (emitted, returns) = callable.emit_call_insn(&site)?;
-        let mut code = CallCode { callable, call, results, after: Vec::new(), known: BTreeMap::new() };
+        let mut code = CallCode { callable, call, results, after: Vec::new(), checks: Vec::new(), known: BTreeMap::new() };
         self.touch_parts(&code)?;
         if let Emitted::Tuple(parts) = &emitted {
             let mut values = Vec::new();
             for (place, part) in parts.iter().enumerate() {
                 let ty = code.ty(&ArgId::result(place)).ok_or_else(|| LowerError::Untyped { name: call.function.clone() })?;
                 values.push(Typed::strong(self.emitted(part, &mut code, &ty)?));
+            }
+            if !code.checks.is_empty() {
+                return Err(
+                    self.refused("a function with several results of parts of arrays that are not known to be inside of their arrays,")
+                );
             }
             return self.store_all(results, values);
         }
@@ -108,7 +118,7 @@ impl Scope<'_> {
             _ => vec![Statement::Call(value)],
         };
         statements.extend(after);
-        Ok(statements)
+        Ok(guarded(code.checks, statements))
     }
 
     fn tuple(&mut self, results: &[Expr], rhs: &Expr) -> Result<Vec<Statement>, LowerError> {
@@ -221,13 +231,13 @@ impl Scope<'_> {
     }
 
     /// An argument or result as the callee is passed it.
-    fn passed(&mut self, id: &ArgId, code: &CallCode<'_>) -> Result<Value, LowerError> {
+    fn passed(&mut self, id: &ArgId, code: &mut CallCode<'_>) -> Result<Value, LowerError> {
         if let Some(known) = code.known.get(id) {
             return Ok(known.clone());
         }
         let expr = code.argument(id).cloned().ok_or_else(|| self.refused(format!("a call without {id}")))?;
         match &expr {
-            Expr::SubArray(part) => self.part_of_array(part, &expr),
+            Expr::SubArray(part) => self.part_of_array(part, &expr, &mut code.checks),
             Expr::Variable(name) if self.arrays.get(name).is_some_and(|array| !array.axes.is_empty()) => {
                 let array = self.array(name)?.clone();
                 let offset = self.index(&array.offset)?;
@@ -243,19 +253,15 @@ impl Scope<'_> {
         }
     }
 
-    /// A pointer to the first element; to the first of the array where a check of the part fails.
-    fn part_of_array(&mut self, part: &SubArray, access: &Expr) -> Result<Value, LowerError> {
+    /// A pointer to the first element.
+    fn part_of_array(&mut self, part: &SubArray, access: &Expr, checks: &mut Vec<Value>) -> Result<Value, LowerError> {
         let found = infer::part(self.kernel, part).map_err(|error| self.refused(error.to_string()))?;
         let array = self.array(&part.array)?.clone();
         if matches!(array.storage, Storage::Separate(_)) {
             return Err(self.refused(format!("a part of `{}`, which consists of separate arrays,", part.array)));
         }
-        let mut begin = self.flat(&array, &found.begin)?;
-        if let Some(ok) = number::join(Op::And, self.part_checks(part, access, &array)?) {
-            let first = self.index(&array.offset)?;
-            let (inside, first, _) = number::unify(Typed::strong(begin), Typed::strong(first));
-            begin = Value::new(inside.ty.clone(), ValueKind::Choose(Box::new([ok, inside, first])));
-        }
+        checks.extend(self.part_checks(part, access, &array)?);
+        let begin = self.flat(&array, &found.begin)?;
         Ok(self.pointer(&array, begin))
     }
 

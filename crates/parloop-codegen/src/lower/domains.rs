@@ -1,7 +1,8 @@
 //! The domains of a kernel by iname, with cached joins.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
+use parloop_analysis::facts::Facts;
 use parloop_ir::syntax::LoopKernel;
 use parloop_isl::{Name, Set};
 
@@ -18,6 +19,19 @@ impl<'a> Domains<'a> {
     pub(super) fn of(kernel: &'a LoopKernel) -> Domains<'a> {
         let homes = kernel.domains.iter().enumerate().flat_map(|(index, domain)| domain.dims().iter().map(move |dim| (dim, index)));
         Domains { kernel, home: homes.collect(), joined: HashMap::new() }
+    }
+
+    /// The inames whose limits the data decides: variables of the kernel, or elements of arrays.
+    pub(super) fn data_inames(&mut self) -> Result<HashSet<Name>, LowerError> {
+        let kernel = self.kernel;
+        let facts = Facts::of(kernel);
+        let mut found = HashSet::new();
+        for domain in &kernel.domains {
+            if self.join(domain.dims())?.params().iter().any(|param| facts.is_computed(param)) {
+                found.extend(domain.dims().iter().cloned());
+            }
+        }
+        Ok(found)
     }
 
     /// The domain of those inames, with those that it depends on: its dimensions may be more.

@@ -223,7 +223,8 @@ fn words(text: &str) -> std::collections::BTreeSet<&str> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty()).collect()
 }
 
-fn guarded(conditions: Vec<Value>, statements: Vec<Statement>) -> Vec<Statement> {
+/// The statements, where all of the conditions hold.
+pub(super) fn guarded(conditions: Vec<Value>, statements: Vec<Statement>) -> Vec<Statement> {
     match number::join(Op::And, conditions) {
         None => statements,
         Some(condition) => vec![Statement::If(condition, statements, Vec::new())],

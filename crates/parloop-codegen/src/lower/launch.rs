@@ -86,7 +86,7 @@ fn as_task(
 ) -> Result<[Function; 2], LowerError> {
     let mut none = Shared::default();
     let kernel = &schedule.kernel;
-    let mut scope = scope(program, schedules, schedule, Target::Ispc, &mut none);
+    let mut scope = scope(program, schedules, schedule, Target::Ispc, &mut none)?;
     let data = Data::of(kernel, Target::Ispc, scope.shared)?;
     scope.numbers.extend(data.numbers);
     let groups = launch.groups.iter().map(|size| scope.index(size)).collect::<Result<Vec<_>, _>>()?;
@@ -108,7 +108,7 @@ fn function(
     shared: &mut Shared,
 ) -> Result<Function, LowerError> {
     let kernel = &schedule.kernel;
-    let mut scope = scope(program, schedules, schedule, target, shared);
+    let mut scope = scope(program, schedules, schedule, target, shared)?;
     scope.group_size.clone_from(&launch.group_size);
     let mut data = Data::of(kernel, target, scope.shared)?;
     scope.arrays.extend(std::mem::take(&mut data.arrays));
@@ -162,7 +162,7 @@ pub(super) fn called_function(
         let what = format!("the called kernel `{callable}` has parallel inames; inline it, or untag them");
         return Err(LowerError::Unsupported { target, what });
     }
-    let mut scope = scope(program, schedules, schedule, target, shared);
+    let mut scope = scope(program, schedules, schedule, target, shared)?;
     scope.group_size.clone_from(&launch.group_size);
     let mut data = Data::of(kernel, target, scope.shared)?;
     scope.arrays.extend(std::mem::take(&mut data.arrays));
@@ -175,19 +175,28 @@ pub(super) fn called_function(
     Ok(())
 }
 
-fn scope<'a>(program: &'a Program, schedules: &'a Schedules, schedule: &'a Schedule, target: Target, shared: &'a mut Shared) -> Scope<'a> {
+fn scope<'a>(
+    program: &'a Program,
+    schedules: &'a Schedules,
+    schedule: &'a Schedule,
+    target: Target,
+    shared: &'a mut Shared,
+) -> Result<Scope<'a>, LowerError> {
     let kernel = &schedule.kernel;
+    let mut domains = Domains::of(kernel);
+    let data_inames = domains.data_inames()?;
     let assumptions = match kernel.assumptions.pieces() {
         [piece] => piece.clone(),
         _ => Vec::new(),
     };
-    Scope {
+    Ok(Scope {
         program,
         schedules,
         kernel,
         target,
         instructions: kernel.instructions.iter().map(|instruction| (&instruction.id, instruction)).collect(),
-        domains: Domains::of(kernel),
+        domains,
+        data_inames,
         arrays: HashMap::new(),
         numbers: HashMap::new(),
         inames: HashMap::new(),
@@ -207,7 +216,7 @@ fn scope<'a>(program: &'a Program, schedules: &'a Schedules, schedule: &'a Sched
         shadow: None,
         group: None,
         shared,
-    }
+    })
 }
 
 /// The names that constraints say are not negative.

@@ -147,14 +147,14 @@ impl Scope<'_> {
 
     /// An index in which numbers that are read from memory are 64 bits wide where something is computed with them: their own types may be
     /// too narrow for it, and unlike those of inames and sizes their ranges are unknown.
-    fn wide_data(&self, index: &Expr) -> Expr {
+    pub(super) fn wide_data(&self, index: &Expr) -> Expr {
         // A guarantee for the indices covers their types too.
         if !self.kernel.options.check_bounds() || !is_arithmetic(index) {
             return index.clone();
         }
         index.rewrite(&mut |part| match part {
             Expr::Literal(_) => Some(part.clone()),
-            Expr::Variable(name) if !self.arrays.contains_key(name) => Some(part.clone()),
+            Expr::Variable(name) if !self.is_data(name) => Some(part.clone()),
             Expr::If(parts) => {
                 let [condition, yes, no] = &**parts;
                 let wide = |part: &Expr| if is_arithmetic(part) { self.wide_data(part) } else { self.wide_leaf(part) };
@@ -165,10 +165,15 @@ impl Scope<'_> {
         })
     }
 
+    /// Whether the data decides a number: a variable of the kernel, or an iname whose limits are such.
+    fn is_data(&self, name: &Name) -> bool {
+        self.arrays.contains_key(name) || self.data_inames.contains(name)
+    }
+
     fn wide_leaf(&self, leaf: &Expr) -> Expr {
         match leaf {
             Expr::Literal(_) => leaf.clone(),
-            Expr::Variable(name) if !self.arrays.contains_key(name) => leaf.clone(),
+            Expr::Variable(name) if !self.is_data(name) => leaf.clone(),
             _ => Expr::Cast(DType::I64.into(), leaf.clone().into()),
         }
     }

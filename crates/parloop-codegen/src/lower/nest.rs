@@ -172,7 +172,7 @@ impl Scope<'_> {
         if value.as_int().is_some() {
             return self.with(iname, value, &range.facts, is_not_negative, body);
         }
-        let ty: Type = self.kernel.index_type.into();
+        let ty = loop_type(self.kernel.index_type, &value, &value);
         let variable = Value::name(ty.clone(), iname.clone());
         let inner = self.with(iname, variable, &range.facts, is_not_negative, body)?;
         if !inner.iter().any(|statement| mentions(statement, iname)) {

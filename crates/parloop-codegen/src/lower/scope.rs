@@ -31,6 +31,8 @@ pub(super) struct Scope<'a> {
     /// The inames in scope, and their values.
     pub(super) inames: HashMap<Name, Value>,
     pub(super) active: BTreeSet<Name>,
+    /// The inames whose limits the data decides.
+    pub(super) data_inames: HashSet<Name>,
     /// What loops and assumptions ensure.
     pub(super) facts: Vec<Constraint>,
     /// Names that are known not to be negative.

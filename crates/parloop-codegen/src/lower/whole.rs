@@ -59,11 +59,17 @@ impl Scope<'_> {
             let inside = inside.unwrap_or_else(|| Value::new(DType::Bool, ValueKind::Bool(false)));
             statements.push(constant(&flag, &DType::Bool.into(), inside));
         }
-        let loop_ = tidy::hoist_conditions(loop_);
+        let mut hoisted = tidy::hoist_conditions(loop_);
         if statements.is_empty() {
-            return loop_;
+            return hoisted;
         }
-        statements.extend(loop_);
-        vec![Statement::Block(statements)]
+        // Limits may be variables that only those work items set for which the conditions hold.
+        let inside = match hoisted.as_mut_slice() {
+            [Statement::If(_, body, _)] => body,
+            _ => &mut hoisted,
+        };
+        statements.append(inside);
+        inside.push(Statement::Block(statements));
+        hoisted
     }
 }

@@ -228,6 +228,8 @@ pub struct ClassField {
     pub getter: Name,
     /// The function `set(object, i, …, value)`.
     pub setter: Name,
+    /// Whether a reference leads there, which may be changed between calls.
+    pub is_behind_reference: bool,
 }
 
 /// An axis of a field: how to get its length.

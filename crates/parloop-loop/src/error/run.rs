@@ -39,6 +39,10 @@ pub enum RunError {
         "kernel `{kernel}`: field `{field}` of argument `{argument}` has {found} elements along axis {axis}, but {needed} are needed; pass a longer object, or bound the loops"
     )]
     FieldTooShort { kernel: Name, argument: Name, field: Name, axis: usize, needed: i64, found: i64 },
+    #[error(
+        "kernel `{kernel}`: a call that uses field `{field}` of argument `{argument}` cannot be recorded: a reference leads to it, which may be changed before a replay; pass the object that it refers to"
+    )]
+    RecordedReference { kernel: Name, argument: Name, field: Name },
     #[error("kernel `{kernel}`: field `{field}` of argument `{argument}` cannot be used: {reason}")]
     Field { kernel: Name, argument: Name, field: Name, reason: String },
     #[error(

@@ -445,6 +445,19 @@ impl CallPlan {
         Ok(())
     }
 
+    /// Checks that no reference leads to a field: a replay would follow it to wherever it leads by then, which no call has checked.
+    pub(super) fn check_recorded(&self) -> Result<(), RunError> {
+        for arg in &self.args {
+            let PlannedKind::Object { class, fields } = &arg.kind else { continue };
+            let is_behind = |field: &&PlannedField| class.fields().get(&field.path).is_some_and(|field| field.is_behind_reference);
+            if let Some(field) = fields.iter().find(is_behind) {
+                let (kernel, argument, field) = (self.kernel.clone(), arg.name.clone(), field.path.clone());
+                return Err(RunError::RecordedReference { kernel, argument, field });
+            }
+        }
+        Ok(())
+    }
+
     /// Whether [`check_apart`](Self::check_apart) has anything to check.
     pub fn asks_apart(&self) -> bool {
         !self.apart.is_empty()

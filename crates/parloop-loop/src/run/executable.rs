@@ -327,6 +327,9 @@ impl Executable {
     /// The first that `run` gives; [`LoopError::Run`] for sizes that do not fit.
     #[inline]
     pub fn each_launch(&self, values: &Values, run: &mut EachLaunch<'_>) -> Result<(), LoopError> {
+        if self.inner.context.is_recording() {
+            self.inner.plan.check_recorded()?;
+        }
         let _turn = self.shadow_turn();
         if let [ReadyStep::Launch(only)] = self.inner.steps[..] {
             let launch = &self.inner.launches[only];

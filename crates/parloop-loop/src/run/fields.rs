@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use parloop_analysis::access::{Access, accesses, constraints_of};
 use parloop_analysis::facts::Facts;
+use parloop_analysis::wrap::may_wrap;
 use parloop_ir::affine::{from_affine, to_affine};
 use parloop_ir::fold;
 use parloop_ir::syntax::{ArgumentKind, Expr, Instruction, LoopKernel};
@@ -58,7 +59,7 @@ fn needed(facts: &Facts<'_>, instruction: &Instruction, access: &Access<'_>) -> 
     let mut lengths = Vec::new();
     let Some(indices) = access.indices.filter(|indices| !indices.is_empty()) else { return Ok(lengths) };
     let points = points(facts, instruction, access)?;
-    if points.params().iter().any(|param| facts.kernel.temporaries.contains_key(param)) {
+    if points.params().iter().any(|param| facts.is_computed(param)) {
         return Ok(lengths);
     }
     let value = Name::from("_index");
@@ -85,7 +86,9 @@ fn points(facts: &Facts<'_>, instruction: &Instruction, access: &Access<'_>) -> 
     let domain = facts.domain(instruction.within_inames.iter().chain(access.swept))?.join(&facts.kernel.assumptions)?;
     let mut conditions = Vec::new();
     for (condition, value) in &access.conditions {
-        constraints_of(condition, *value, &mut conditions);
+        if !may_wrap(facts, condition, &domain)? {
+            constraints_of(condition, *value, &mut conditions);
+        }
     }
     conditions.retain(|constraint| constraint.affine.names().iter().all(|name| domain.has_dim(name) || is_number(facts, name)));
     Ok(domain.constrain(&conditions)?)

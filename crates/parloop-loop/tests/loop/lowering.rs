@@ -162,7 +162,7 @@ fn ispc_launches_a_task_for_each_group() {
 /// A class `P` with numbers `x` along an axis and a number `w`.
 fn particle(text: &str) -> Type {
     let axes = vec![ClassAxis { length: "P_dim_x".into(), indices: 0, axis: 0 }];
-    let x = ClassField { dtype: DType::F64, axes, getter: "P_get_x".into(), setter: "P_set_x".into() };
+    let x = ClassField { dtype: DType::F64, axes, getter: "P_get_x".into(), setter: "P_set_x".into(), is_behind_reference: false };
     let w = ClassField { axes: Vec::new(), getter: "P_get_w".into(), setter: "P_set_w".into(), ..x.clone() };
     // SAFETY: the code is not run.
     let class = unsafe { ClassType::new("P", [("x".into(), x), ("w".into(), w)].into(), vec![ClassSource::new("P", text)]) };

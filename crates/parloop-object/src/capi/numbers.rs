@@ -21,6 +21,8 @@ pub struct NumberField {
     pub getter: String,
     /// The C function `set(object, i0, …, value)`.
     pub setter: String,
+    /// Whether a reference leads there, which may be changed.
+    pub is_behind_reference: bool,
 }
 
 /// One axis of a [`NumberField`].
@@ -54,7 +56,8 @@ pub fn number_fields(class: &Type) -> Vec<NumberField> {
         let dtype = path.end.scalar().filter(|dtype| !dtype.is_complex() && !path.fields.is_empty())?;
         let name = |op| function_name(class, op, 0, &path.fields);
         let axes = axes(class, path, &known)?;
-        Some(NumberField { path: path.fields.join("."), dtype, axes, getter: name("get"), setter: name("set") })
+        let is_behind_reference = path.steps.iter().any(|step| matches!(step, PathSegment::Follow));
+        Some(NumberField { path: path.fields.join("."), dtype, axes, getter: name("get"), setter: name("set"), is_behind_reference })
     };
     paths.iter().filter_map(field).collect()
 }

@@ -49,5 +49,6 @@ pub fn class_type(class: &obj::Type) -> Result<Type, obj::TypeError> {
 fn class_field(field: obj::NumberField) -> ClassField {
     let axis = |axis: obj::NumberAxis| ClassAxis { length: axis.length.into(), indices: axis.indices, axis: axis.axis };
     let axes = field.axes.into_iter().map(axis).collect();
-    ClassField { dtype: field.dtype, axes, getter: field.getter.into(), setter: field.setter.into() }
+    let is_behind_reference = field.is_behind_reference;
+    ClassField { dtype: field.dtype, axes, getter: field.getter.into(), setter: field.setter.into(), is_behind_reference }
 }
