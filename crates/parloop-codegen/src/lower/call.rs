@@ -12,12 +12,12 @@ use parloop_isl::Name;
 
 use super::LowerError;
 use super::array::{Array, Storage};
-use super::instruction::guarded;
 use super::lane::{lane_count, lane_of, vector_of};
 use super::launch::called_function;
 use super::location::Location;
 use super::number::{self, Typed};
 use super::scope::Scope;
+use super::tidy;
 use super::tree::{Declaration, Op, Statement, Value, ValueKind};
 
 /// A call with all that its code needs.
@@ -118,7 +118,7 @@ impl Scope<'_> {
             _ => vec![Statement::Call(value)],
         };
         statements.extend(after);
-        Ok(guarded(code.checks, statements))
+        Ok(tidy::guarded(code.checks, statements))
     }
 
     fn tuple(&mut self, results: &[Expr], rhs: &Expr) -> Result<Vec<Statement>, LowerError> {

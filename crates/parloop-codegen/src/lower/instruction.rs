@@ -96,7 +96,7 @@ impl Scope<'_> {
             }
             (_, kind) => Statement::Assign(self.alone(lhs, Value { ty: place.ty, kind })?, value),
         };
-        Ok(guarded(checks, vec![statement]))
+        Ok(tidy::guarded(checks, vec![statement]))
     }
 
     /// A component that is written, as a place of its own. OpenCL writes all of a vector where `a.x` is assigned to, and what other work items
@@ -172,7 +172,7 @@ impl Scope<'_> {
             }
             (_, change) => Statement::AtomicUpdate { place, space, change },
         };
-        Ok(guarded(checks, vec![statement]))
+        Ok(tidy::guarded(checks, vec![statement]))
     }
 
     /// Whether a value that is not an integer is stored as one: what is added cannot be rounded by itself.
@@ -212,23 +212,15 @@ fn conditioned(conditions: Vec<(Vec<Statement>, Value)>, mut statements: Vec<Sta
     for (computed, condition) in conditions.into_iter().rev() {
         together.insert(0, condition);
         if !computed.is_empty() {
-            let inside = guarded(std::mem::take(&mut together), statements);
+            let inside = tidy::guarded(std::mem::take(&mut together), statements);
             statements = vec![Statement::Block(computed.into_iter().chain(inside).collect())];
         }
     }
-    guarded(together, statements)
+    tidy::guarded(together, statements)
 }
 
 fn words(text: &str) -> std::collections::BTreeSet<&str> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty()).collect()
-}
-
-/// The statements, where all of the conditions hold.
-pub(super) fn guarded(conditions: Vec<Value>, statements: Vec<Statement>) -> Vec<Statement> {
-    match number::join(Op::And, conditions) {
-        None => statements,
-        Some(condition) => vec![Statement::If(condition, statements, Vec::new())],
-    }
 }
 
 /// What `rhs` adds to `lhs`, if that is all that it does.

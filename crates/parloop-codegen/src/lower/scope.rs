@@ -14,7 +14,6 @@ use super::domains::Domains;
 use super::shadow::Shadow;
 use super::shared::{Schedules, Shared};
 use super::tree::{Statement, Value};
-use super::whole::OpenLoop;
 
 /// The state at a point of a function that is being lowered.
 pub(super) struct Scope<'a> {
@@ -60,4 +59,11 @@ pub(super) struct Scope<'a> {
     /// On a CPU, the number of the work-group.
     pub(super) group: Option<Name>,
     pub(super) shared: &'a mut Shared,
+}
+
+/// A loop whose body is being lowered.
+pub(super) struct OpenLoop {
+    pub(super) iname: Name,
+    /// The lengths that its variable is compared with, and the name of what tells whether all of its values are below each.
+    pub(super) lengths: Vec<(Value, Name)>,
 }

@@ -9,6 +9,14 @@ use parloop_isl::Name;
 use super::number;
 use super::tree::{AtomicChange, Declaration, For, Op, Routine, Statement, Value, ValueKind, mentions};
 
+/// The statements, where all of the conditions hold.
+pub(super) fn guarded(conditions: Vec<Value>, statements: Vec<Statement>) -> Vec<Statement> {
+    match number::join(Op::And, conditions) {
+        None => statements,
+        Some(condition) => vec![Statement::If(condition, statements, Vec::new())],
+    }
+}
+
 /// Merges equal conditions of neighbours.
 pub(super) fn merge_conditions(statements: Vec<Statement>) -> Vec<Statement> {
     let mut merged: Vec<Statement> = Vec::with_capacity(statements.len());

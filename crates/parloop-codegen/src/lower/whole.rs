@@ -6,16 +6,9 @@ use parloop_ir::syntax::{CompareOp, Expr};
 use parloop_isl::Name;
 
 use super::number::{self, Typed};
-use super::scope::Scope;
+use super::scope::{OpenLoop, Scope};
 use super::tidy;
 use super::tree::{For, Op, Statement, Value, ValueKind, constant};
-
-/// A loop whose body is being lowered.
-pub(super) struct OpenLoop {
-    iname: Name,
-    /// The lengths that its variable is compared with, and the name of what tells whether all of its values are below each.
-    lengths: Vec<(Value, Name)>,
-}
 
 impl Scope<'_> {
     pub(super) fn open_loop(&mut self, iname: &Name) {
