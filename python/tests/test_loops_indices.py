@@ -481,3 +481,22 @@ def test_a_recorded_call_follows_no_references(cpu):
         direct(cpu, t=holder.row, n=5)
     steps()
     assert list(holder.row.x) == [3.0] * 5
+
+
+@pytest.mark.parametrize(
+    "instructions, value",
+    [
+        ("<> t = p[i] + 1 {id=t}\na[t] = 5.0 {dep=t}", 2**31 - 1),
+        ("<> t = p[i] + 1 {id=t}\na[t] = 5.0 {dep=t,if=p[i] >= 0}", 2**31 - 1),
+        ("<> t = -p[i] {id=t}\na[t] = 5.0 {dep=t}", -(2**31)),
+        ("<> t = p[i]*p[i] {id=t}\na[t] = 5.0 {dep=t}", 65535),
+        ("a[abs(p[i])] = 5.0", -(2**31)),
+    ],
+)
+def test_an_index_is_compared_whatever_its_overflow_means(ctx, instructions, value):
+    """Compilers for OpenCL and CUDA take for granted that signed integers do not overflow, and that such an index is positive."""
+    knl = kernel(instructions, reals("a", "m"), integers("p"), silenced_warnings=["*"])
+    whole, a = fenced(np.zeros(3))
+    with pytest.raises(pl.CheckError, match=r"is outside 0\.\.3"):
+        knl(ctx, a=a, p=np.array([value, 1, 0], INT))
+    assert (whole[:8] == 1e30).all() and (whole[-8:] == 1e30).all()

@@ -43,10 +43,20 @@ pub(super) fn inside_name(dtype: DType) -> String {
     format!("pl_inside_{}", dtype.name())
 }
 
-/// The function that reports an index which is out of bounds; it evaluates the index once.
+/// The function that reports an index which is out of bounds; it evaluates the index once. The comparison is that of numbers without a sign:
+/// it is one instead of two, and where a compiler takes for granted that signed integers do not overflow, it may not take an index for
+/// positive because of what it was computed from.
 pub(super) fn inside(dialect: &dyn Dialect, dtype: DType) -> String {
     let (head, ty, name) = (dialect.routine(), dialect.scalar(dtype), inside_name(dtype));
-    format!("{head}int {name}({ty} i, {ty} n, int site)\n{{\n  (void)site;\n  return PARLOOP_CHECK(i >= 0 && i < n, site, i, n);\n}}\n")
+    let unsigned = dialect.scalar(match dtype {
+        DType::I8 => DType::U8,
+        DType::I16 => DType::U16,
+        DType::I32 => DType::U32,
+        DType::I64 => DType::U64,
+        other => other,
+    });
+    let is_inside = if dtype.is_integer() { format!("n > 0 && ({unsigned})i < ({unsigned})n") } else { "i >= 0 && i < n".to_owned() };
+    format!("{head}int {name}({ty} i, {ty} n, int site)\n{{\n  (void)site;\n  return PARLOOP_CHECK({is_inside}, site, i, n);\n}}\n")
 }
 
 /// The name of the function that reports a divisor of zero.
