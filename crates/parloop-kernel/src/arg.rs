@@ -76,6 +76,17 @@ pub enum Arg<'a> {
     Null,
 }
 
+/// The bytes of an object on a path of fields: of the one where the path begins, or of one that a reference on it leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Where they begin, from the beginning of the first object; others may be in front of it.
+    pub start: i64,
+    /// How many there are.
+    pub bytes: usize,
+    /// How many fields of the path lead there.
+    pub fields: usize,
+}
+
 /// An object of a class in memory that moves as it grows, and that can be freed explicitly.
 pub trait PlacedObject: fmt::Debug + Sync {
     /// The memory, which follows when it moves.
@@ -89,6 +100,11 @@ pub trait PlacedObject: fmt::Debug + Sync {
     /// # Errors
     /// When there is no such path, or a reference on it is null.
     fn lengths(&self, path: &str) -> std::result::Result<Vec<usize>, Box<dyn std::error::Error + Send + Sync>>;
+    /// The bytes of the object, and then of those that references on a path of its fields lead to.
+    ///
+    /// # Errors
+    /// As [`lengths`](Self::lengths).
+    fn extents(&self, path: &str) -> std::result::Result<Vec<Extent>, Box<dyn std::error::Error + Send + Sync>>;
     /// Whether its memory was not freed.
     fn is_alive(&self) -> bool;
     /// Keeps the memory in place until [`release`](Self::release): growth waits.

@@ -53,7 +53,7 @@ mod version;
 
 pub use parloop_device::{DeviceKind, KeepAlive, Language};
 
-pub use arg::{Arg, Checker, PlacedObject, Scalar, ScalarMisfit, Slot, encode};
+pub use arg::{Arg, Checker, Extent, PlacedObject, Scalar, ScalarMisfit, Slot, encode};
 pub use array::Array;
 pub use cache::{Cache, CacheInfo, Key, Origin};
 pub use context::Context;

@@ -1,7 +1,8 @@
-//! How long the arrays of an object are, by the fields that lead to them: what a kernel needs before it runs over them.
+//! How long the arrays of an object are, and which bytes hold them, by the fields that lead to them: what a kernel needs before it runs over them.
 
 use parloop_device::forked::Lock;
-
+use parloop_device::once::Once;
+use parloop_kernel::Extent;
 use smallvec::SmallVec;
 
 use crate::error::ObjectError;
@@ -10,6 +11,9 @@ use crate::view::{Result, View};
 
 /// Lengths along axes.
 pub type Lengths = SmallVec<[usize; 4]>;
+
+/// The object where a path begins, and those that references lead to, in the order of the path.
+pub type Extents = SmallVec<[Extent; 2]>;
 
 impl View {
     /// The lengths along the axes on a path of fields (`x`, `inner.y`), as far as they are the same for all items: an array inside of an
@@ -44,14 +48,44 @@ impl View {
         Ok(Lengths::new())
     }
 
+    /// The bytes of this object, and of those that references on a path of fields lead to. An array ends the path, as in
+    /// [`lengths`](Self::lengths).
+    ///
+    /// # Errors
+    /// As [`lengths`](Self::lengths).
+    pub fn extents(&self, path: &str) -> Result<Extents> {
+        let extent = |view: &View, fields: usize| {
+            let start = view.offset() as i64 - self.offset() as i64;
+            Ok::<Extent, ObjectError>(Extent { start, bytes: view.size()?, fields })
+        };
+        let mut found = Extents::from_iter([extent(self, 0)?]);
+        let mut here = self.clone();
+        let mut names = path.split('.');
+        for fields in 0.. {
+            while let Type::Ref(_) = here.ty() {
+                here = here.referent(path)?;
+                found.push(extent(&here, fields)?);
+            }
+            match names.next() {
+                Some(name) if matches!(here.ty(), Type::Struct(_)) => here = here.field(name)?,
+                _ => break,
+            }
+        }
+        Ok(found)
+    }
+
     /// What references lead to in the end.
     fn followed(self, path: &str) -> Result<View> {
         let mut here = self;
         while let Type::Ref(_) = here.ty() {
-            let null = || ObjectError::NullOnPath { ty: here.ty().name().into(), path: path.into() };
-            here = here.target()?.ok_or_else(null)?;
+            here = here.referent(path)?;
         }
         Ok(here)
+    }
+
+    /// What a reference on a path leads to.
+    fn referent(&self, path: &str) -> Result<View> {
+        self.target()?.ok_or_else(|| ObjectError::NullOnPath { ty: self.ty().name().into(), path: path.into() })
     }
 }
 
@@ -71,13 +105,33 @@ fn fixed_lengths<'p>(ty: &Type, rest: &mut impl Iterator<Item = &'p str>, length
     }
 }
 
-/// The lengths of an object that were requested: they never change, so the device is queried once. References are read again.
+/// The lengths of an object that were requested, and its size: they never change, so the device is queried once. References are read again.
 #[derive(Debug, Default)]
 pub struct KnownLengths {
     known: Lock<Vec<(String, Lengths)>>,
+    size: Once<usize>,
 }
 
 impl KnownLengths {
+    /// [`View::extents`] of the object that these belong to.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn extents(&self, view: &View, path: &str) -> Result<Extents> {
+        view.check_alive()?;
+        if view.ty().has_refs() {
+            return view.extents(path);
+        }
+        let bytes = match self.size.get() {
+            Some(&bytes) => bytes,
+            None => {
+                let bytes = view.size()?;
+                *self.size.get_or_init(|| bytes)
+            }
+        };
+        Ok(Extents::from_iter([Extent { start: 0, bytes, fields: 0 }]))
+    }
+
     /// [`View::lengths`] of the object that these belong to.
     ///
     /// # Errors

@@ -43,7 +43,7 @@ pub use capi::{
     number_fields,
 };
 pub use error::{BufferError, ObjectError, TypeError};
-pub use lengths::{KnownLengths, Lengths};
+pub use lengths::{Extents, KnownLengths, Lengths};
 pub use object::Home;
 pub use parloop_derive::Object;
 pub use placed::{PlaceObjects, Placed};

@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use parloop_device::{DeviceError, DeviceKind, Memory};
-use parloop_kernel::{Arg, Context, PlacedObject, Program, Source};
+use parloop_kernel::{Arg, Context, Extent, PlacedObject, Program, Source};
 
 use crate::buffer::{Buffer, Placement};
 use crate::lengths::KnownLengths;
@@ -121,6 +121,10 @@ impl<T> PlacedObject for Placed<T> {
 
     fn lengths(&self, path: &str) -> std::result::Result<Vec<usize>, Box<dyn std::error::Error + Send + Sync>> {
         Ok(self.lengths.of(&self.view, path)?.into_vec())
+    }
+
+    fn extents(&self, path: &str) -> std::result::Result<Vec<Extent>, Box<dyn std::error::Error + Send + Sync>> {
+        Ok(self.lengths.extents(&self.view, path)?.into_vec())
     }
 
     fn is_alive(&self) -> bool {

@@ -102,6 +102,10 @@ pub enum RunError {
     #[error("kernel `{kernel}`: arguments `{written}` and `{other}` share memory, and `{written}` is written; pass a copy of one of them")]
     SharedMemory { kernel: Name, written: Name, other: Name },
     #[error(
+        "kernel `{kernel}`: the fields `{written}` and `{other}` of argument `{argument}` share memory, and `{written}` is written; let its references lead to different objects"
+    )]
+    SharedFields { kernel: Name, argument: Name, written: Name, other: Name },
+    #[error(
         "kernel `{kernel}`: argument `{argument}` is written, but with shape {shape:?} and strides {strides:?} some of its elements share memory; pass a copy"
     )]
     OverlapsItself { kernel: Name, argument: Name, shape: Vec<i64>, strides: Vec<i64> },

@@ -3,7 +3,7 @@
 
 use parloop_codegen::check::CallBound;
 use parloop_ir::layout::{Axis, Hidden};
-use parloop_ir::syntax::{ArgumentKind, LoopKernel, Offset, Type};
+use parloop_ir::syntax::{ArgumentKind, ClassType, LoopKernel, Offset, Type};
 use parloop_isl::Name;
 use parloop_kernel::{Gap, Order, first_gap};
 use smallvec::SmallVec;
@@ -12,8 +12,8 @@ use super::RunError;
 use super::assumption::{Assumption, assumptions_of};
 use super::fields::{PlannedField, fields_of};
 use super::formula::{Formula, Values};
-use super::overlap::{Apart, Location, overlaps_itself, pairs_apart};
-use super::planned::{GivenArgument, GivenArray, PlannedArg, PlannedKind};
+use super::overlap::{Apart, Location, overlaps_itself, pairs_apart, shared_fields};
+use super::planned::{GivenArgument, GivenArray, GivenObject, PlannedArg, PlannedKind};
 use super::reach::Reach;
 
 /// The arguments of a kernel, and how a call completes them.
@@ -102,7 +102,10 @@ impl CallPlan {
         for argument in &kernel.arguments {
             let kind = match &argument.ty {
                 Some(Type::Class(class)) => {
-                    PlannedKind::Object { class: class.clone(), fields: fields.remove(&argument.name).unwrap_or_default() }
+                    let fields = fields.remove(&argument.name).unwrap_or_default();
+                    // A reference in it may lead to what another one leads to.
+                    let is_located = fields.iter().any(|field| field.is_written) && fields.iter().any(|field| is_behind_reference(class, field));
+                    PlannedKind::Object { class: class.clone(), fields, is_located }
                 }
                 _ => plan.kind(argument)?,
             };
@@ -113,6 +116,11 @@ impl CallPlan {
             plan.args.push(PlannedArg { name: argument.name.clone(), kind, is_input, is_output, is_written, is_read, components });
         }
         plan.apart = pairs_apart(kernel, &plan.args, &written);
+        for index in plan.apart.iter().flat_map(|pair| [pair.written, pair.other]) {
+            if let PlannedKind::Object { is_located, .. } = &mut plan.args[index].kind {
+                *is_located = true;
+            }
+        }
         Ok(plan)
     }
 
@@ -288,8 +296,8 @@ impl CallPlan {
     /// The first size that a field of an object tells.
     fn deduce_from_fields(&self, given: &[GivenArgument], values: &mut Values) -> bool {
         for (arg, given) in self.args.iter().zip(given) {
-            let (PlannedKind::Object { fields, .. }, GivenArgument::Object(lengths)) = (&arg.kind, given) else { continue };
-            for (field, lengths) in fields.iter().zip(lengths) {
+            let (PlannedKind::Object { fields, .. }, GivenArgument::Object(object)) = (&arg.kind, given) else { continue };
+            for (field, lengths) in fields.iter().zip(&object.lengths) {
                 let mut known = field.needed.iter().filter_map(|(axis, formula)| Some((formula, *lengths.get(*axis)?)));
                 if known.any(|(formula, length)| solve(formula, length, values)) {
                     return true;
@@ -334,7 +342,7 @@ impl CallPlan {
             (PlannedKind::Array { .. }, GivenArgument::Missing) if arg.is_output && !arg.is_input => Ok(()),
             (PlannedKind::Value { place: Some(_), .. }, GivenArgument::Missing | GivenArgument::Int(_)) => Ok(()),
             (PlannedKind::Value { place: None, .. }, GivenArgument::Int(_) | GivenArgument::Number) => Ok(()),
-            (PlannedKind::Object { fields, .. }, GivenArgument::Object(lengths)) => self.check_fields(arg, fields, lengths, values),
+            (PlannedKind::Object { fields, .. }, GivenArgument::Object(object)) => self.check_fields(arg, fields, object, values),
             (_, GivenArgument::Missing) => Err(RunError::Missing { kernel: self.kernel.clone(), argument: arg.name.clone() }),
             _ => Err(self.wrong_kind(arg)),
         }
@@ -377,10 +385,14 @@ impl CallPlan {
         &self,
         arg: &PlannedArg,
         fields: &[PlannedField],
-        lengths: &[SmallVec<[i64; 4]>],
+        object: &GivenObject,
         values: &Values,
     ) -> Result<(), RunError> {
-        for (field, lengths) in fields.iter().zip(lengths) {
+        if let Some((written, other)) = shared_fields(object) {
+            let (written, other) = (fields[written].path.clone(), fields[other].path.clone());
+            return Err(RunError::SharedFields { kernel: self.kernel.clone(), argument: arg.name.clone(), written, other });
+        }
+        for (field, lengths) in fields.iter().zip(&object.lengths) {
             for (axis, formula) in &field.needed {
                 let needed = formula.evaluate(values).ok_or_else(|| self.overflow(arg))?;
                 if let Some(&found) = lengths.get(*axis)
@@ -448,9 +460,8 @@ impl CallPlan {
     /// Checks that no reference leads to a field: a replay would follow it to wherever it leads by then, which no call has checked.
     pub(super) fn check_recorded(&self) -> Result<(), RunError> {
         for arg in &self.args {
-            let PlannedKind::Object { class, fields } = &arg.kind else { continue };
-            let is_behind = |field: &&PlannedField| class.fields().get(&field.path).is_some_and(|field| field.is_behind_reference);
-            if let Some(field) = fields.iter().find(is_behind) {
+            let PlannedKind::Object { class, fields, .. } = &arg.kind else { continue };
+            if let Some(field) = fields.iter().find(|field| is_behind_reference(class, field)) {
                 let (kernel, argument, field) = (self.kernel.clone(), arg.name.clone(), field.path.clone());
                 return Err(RunError::RecordedReference { kernel, argument, field });
             }
@@ -557,4 +568,9 @@ fn solve(formula: &Formula, length: i64, values: &mut Values) -> bool {
         }
     }
     found
+}
+
+/// Whether a reference leads to a field.
+fn is_behind_reference(class: &ClassType, field: &PlannedField) -> bool {
+    class.fields().get(&field.path).is_some_and(|field| field.is_behind_reference)
 }

@@ -12,14 +12,13 @@ use parloop_ir::layout::Axis;
 use parloop_ir::syntax::{ArgumentKind, ClassType, LoopKernel, Target, Type};
 use parloop_isl::Name;
 use parloop_kernel::{Arg, CompileOptions, Context, Items, Kernel, Order, Scalar, Slot, Source, dense_strides};
-use smallvec::SmallVec;
 
 use super::call::CallPlan;
 use super::fields::PlannedField;
 use super::formula::Formula;
 use super::formula::Values;
 use super::overlap::Location;
-use super::planned::{GivenArgument, GivenArray, PlannedArg, PlannedKind};
+use super::planned::{GivenArgument, GivenArray, GivenObject, PlannedArg, PlannedKind};
 use super::width::{TooNarrow, Widths, is_beyond};
 use crate::error::LoopError;
 use crate::prepare::{Generated, Wider};
@@ -448,22 +447,23 @@ impl Executable {
 }
 
 impl Executable {
-    /// Where an array is, as far as that is known before its kernel runs: memory of the device, or host memory that is used in place.
+    /// Where an argument is, as far as that is known before its kernel runs: memory of the device, or host memory that is used in place.
     fn locate(&self, arg: &LoopArg<'_>) -> Option<Location> {
-        let LoopArg::Array { arg, .. } = arg else { return None };
+        let slot = |memory: &Memory, offset: usize| self.pointer_slot(memory, offset).ok().map(|slot| self.location(slot));
         match arg {
-            Arg::Memory { memory, .. } => self.pointer_slot(memory, 0).ok().map(|slot| self.location(slot, 0)),
-            Arg::Host { bytes, .. } => Some((0, bytes.as_ptr() as u64, 0)),
-            Arg::HostMut { bytes, .. } => Some((0, bytes.as_ptr() as u64, 0)),
+            LoopArg::Array { arg: Arg::Memory { memory, .. }, .. } => slot(memory, 0),
+            LoopArg::Array { arg: Arg::Host { bytes, .. }, .. } => Some((0, bytes.as_ptr() as u64)),
+            LoopArg::Array { arg: Arg::HostMut { bytes, .. }, .. } => Some((0, bytes.as_ptr() as u64)),
+            LoopArg::Object(Arg::Placed { object, .. }) => slot(object.memory(), object.offset()),
             _ => None,
         }
     }
 
-    /// What a slot of a pointer says of where it leads, to this many bytes.
-    pub fn location(&self, [address, offset]: Slot, bytes: u64) -> Location {
+    /// What a slot of a pointer says of where it leads.
+    pub fn location(&self, [address, offset]: Slot) -> Location {
         match self.inner.context.device().kind() {
-            DeviceKind::OpenCl => (address, offset, bytes),
-            _ => (0, address, bytes),
+            DeviceKind::OpenCl => (address, offset),
+            _ => (0, address),
         }
     }
 }
@@ -473,7 +473,7 @@ impl LoopArg<'_> {
         Ok(match self {
             LoopArg::Scalar(Scalar::Int(value)) => i64::try_from(*value).map_or(GivenArgument::Number, GivenArgument::Int),
             LoopArg::Scalar(_) => GivenArgument::Number,
-            LoopArg::Object(arg) => GivenArgument::Object(lengths(plan, planned, arg)?),
+            LoopArg::Object(arg) => GivenArgument::Object(given_object(plan, planned, arg)?),
             LoopArg::Array { arg, shape, strides } => {
                 let dtype = match arg {
                     Arg::Memory { dtype, .. } => *dtype,
@@ -524,9 +524,9 @@ fn class_names(class: &ClassType) -> impl Iterator<Item = String> {
     class.sources().iter().map(|source| source.class()).chain([class.name()]).map(|name| name.to_string())
 }
 
-/// How long the fields of an object are that the kernel uses.
-fn lengths(plan: &CallPlan, planned: &PlannedArg, arg: &Arg<'_>) -> Result<Vec<SmallVec<[i64; 4]>>, super::RunError> {
-    let (PlannedKind::Object { class, fields }, Arg::Placed { object, .. }) = (&planned.kind, arg) else {
+/// What a call must know of an object.
+fn given_object(plan: &CallPlan, planned: &PlannedArg, arg: &Arg<'_>) -> Result<GivenObject, super::RunError> {
+    let (PlannedKind::Object { class, fields, is_located }, Arg::Placed { object, .. }) = (&planned.kind, arg) else {
         return Err(plan.wrong_kind(planned));
     };
     let (kernel, argument) = (plan.kernel(), &planned.name);
@@ -534,16 +534,18 @@ fn lengths(plan: &CallPlan, planned: &PlannedArg, arg: &Arg<'_>) -> Result<Vec<S
         let (expected, found, hint) = (class.name().clone(), object.class().into(), "");
         return Err(super::RunError::WrongClass { kernel: kernel.clone(), argument: argument.clone(), expected, found, hint });
     }
-    let lengths = |field: &PlannedField| {
-        let wrong = |error: Box<dyn std::error::Error + Send + Sync>| super::RunError::Field {
-            kernel: kernel.clone(),
-            argument: argument.clone(),
-            field: field.path.clone(),
-            reason: error.to_string(),
-        };
-        Ok(object.lengths(&field.path).map_err(wrong)?.iter().map(|&length| length as i64).collect())
+    let wrong = |field: &PlannedField, error: Box<dyn std::error::Error + Send + Sync>| super::RunError::Field {
+        kernel: kernel.clone(),
+        argument: argument.clone(),
+        field: field.path.clone(),
+        reason: error.to_string(),
     };
-    fields.iter().map(lengths).collect()
+    let lengths = |field: &PlannedField| {
+        let found = object.lengths(&field.path).map_err(|error| wrong(field, error))?;
+        Ok(found.iter().map(|&length| length as i64).collect())
+    };
+    let extents = |field: &PlannedField| Ok(object.extents(&field.path).map_err(|error| wrong(field, error))?.into());
+    GivenObject::of(fields, *is_located, lengths, extents)
 }
 
 impl<'a, T: parloop_device::Element> From<&'a parloop_kernel::Array<T>> for LoopArg<'a> {

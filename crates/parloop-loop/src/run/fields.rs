@@ -19,6 +19,8 @@ use super::formula::Formula;
 pub struct PlannedField {
     /// The fields that lead there, with dots between them.
     pub path: Name,
+    /// Whether the kernel writes to it.
+    pub(super) is_written: bool,
     /// How many elements must be there at least: the axis, and the number; from each access that says so.
     pub(super) needed: Vec<(usize, Formula)>,
 }
@@ -41,9 +43,10 @@ pub(super) fn fields_of(
             }
             let fields = found.entry(argument).or_default();
             let place = fields.iter().position(|field| field.path == path).unwrap_or_else(|| {
-                fields.push(PlannedField { path: path.into(), needed: Vec::new() });
+                fields.push(PlannedField { path: path.into(), is_written: false, needed: Vec::new() });
                 fields.len() - 1
             });
+            fields[place].is_written |= access.write;
             for (axis, length) in needed(&facts, instruction, &access)? {
                 let known = &mut fields[place].needed;
                 let need = formula(&length).map(|length| (axis, length)).filter(|need| !known.contains(need));

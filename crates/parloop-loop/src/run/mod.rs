@@ -19,7 +19,7 @@ pub use executable::{EachLaunch, Executable, Feed, LoopArg, ReadyLaunch, target_
 pub use fields::PlannedField;
 pub use formula::{Formula, FormulaOp, Values};
 pub use overlap::Location;
-pub use planned::{GivenArgument, GivenArray, PlannedArg, PlannedKind};
+pub use planned::{GivenArgument, GivenArray, GivenObject, PlannedArg, PlannedKind};
 pub use repeat::Repeat;
 
 pub use crate::error::RunError;

@@ -1,4 +1,5 @@
-//! Detects memory that is passed as two arguments, one of which the kernel writes: generated code assumes that arguments do not alias.
+//! Detects memory that is passed as two arguments, or that two references in one object lead to, if the kernel writes to it: generated code
+//! and the analysis of dependences assume that names do not alias.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,21 +10,23 @@ use parloop_device::once::Once;
 use parloop_ir::affine::to_affine;
 use parloop_ir::syntax::{Expr, Instruction, LoopKernel};
 use parloop_isl::{Affine, Constraint, Name};
+use smallvec::SmallVec;
 
-use super::planned::{GivenArgument, GivenArray, PlannedArg};
+use super::planned::{GivenArgument, GivenArray, GivenObject, ObjectPart, PlannedArg};
 
-/// Two arguments that may not share memory.
+/// Two arguments, one of which at least is written, that may not share memory.
 #[derive(Clone, Debug)]
 pub(super) struct Apart {
     pub(super) written: usize,
     pub(super) other: usize,
+    is_other_written: bool,
     kernel: Arc<LoopKernel>,
     /// Whether the same array may be passed as both, once somebody asked.
     is_in_place: Arc<Once<bool>>,
 }
 
-/// Where an argument is: a memory, the first byte, and how many bytes an object has.
-pub type Location = (u64, u64, u64);
+/// Where an argument begins: a memory, and the byte there.
+pub type Location = (u64, u64);
 
 /// The pairs of arguments that may not share memory.
 pub(super) fn pairs_apart(kernel: &LoopKernel, args: &[PlannedArg], written: &BTreeSet<Name>) -> Vec<Apart> {
@@ -37,7 +40,8 @@ pub(super) fn pairs_apart(kernel: &LoopKernel, args: &[PlannedArg], written: &BT
                 continue;
             }
             let kernel = shared.get_or_insert_with(|| Arc::new(kernel.clone())).clone();
-            pairs.push(Apart { written: at, other: other_at, kernel, is_in_place: Arc::default() });
+            let is_other_written = written.contains(&other.name);
+            pairs.push(Apart { written: at, other: other_at, is_other_written, kernel, is_in_place: Arc::default() });
         }
     }
     pairs
@@ -51,17 +55,23 @@ impl Apart {
             return false;
         }
         let (one, two) = (&given[self.written], &given[self.other]);
-        let ((first, last), (other_first, other_last)) = (bytes(one, written), bytes(two, other));
+        let (GivenArgument::Array(one), GivenArgument::Array(two)) = (one, two) else { return self.is_shared_part(one, two, written.1, other.1) };
+        let ((first, last), (other_first, other_last)) = (bytes(one, written.1), bytes(two, other.1));
         last > other_first && other_last > first && self.is_shared(one, two, i128::from(other.1) - i128::from(written.1))
     }
 
     #[cold]
-    fn is_shared(&self, written: &GivenArgument, other: &GivenArgument, distance: i128) -> bool {
-        let (GivenArgument::Array(one), GivenArgument::Array(two)) = (written, other) else { return true };
-        if distance == 0 && one == two && *self.is_in_place.get_or_init(|| self.is_elementwise().unwrap_or(false)) {
+    fn is_shared(&self, written: &GivenArray, other: &GivenArray, distance: i128) -> bool {
+        if distance == 0 && written == other && *self.is_in_place.get_or_init(|| self.is_elementwise().unwrap_or(false)) {
             return false;
         }
-        meet(one, two, distance)
+        meet(written, other, distance)
+    }
+
+    /// Whether an object, or one that it refers to, shares bytes with another argument.
+    fn is_shared_part(&self, written: &GivenArgument, other: &GivenArgument, start: u64, other_start: u64) -> bool {
+        let (one, two) = (spans(written, start, true), spans(other, other_start, self.is_other_written));
+        one.iter().any(|one| two.iter().any(|two| one.conflicts_with(two)))
     }
 
     /// Whether each instance reads only the element that it writes, so that both arguments may be one array.
@@ -128,10 +138,50 @@ fn is_injective(kernel: &LoopKernel, instruction: &Instruction, indices: &[Affin
     Some(true)
 }
 
-/// The first byte of what is given, and the one behind its last.
-fn bytes(given: &GivenArgument, (_, start, size): Location) -> (i128, i128) {
+/// Bytes of an argument.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    first: i128,
+    /// The one behind the last.
+    last: i128,
+    is_written: bool,
+}
+
+impl Span {
+    fn of(part: &ObjectPart, start: i128) -> Span {
+        let first = start + i128::from(part.start);
+        Span { first, last: first + part.bytes as i128, is_written: part.is_written }
+    }
+
+    fn conflicts_with(&self, other: &Span) -> bool {
+        (self.is_written || other.is_written) && self.last > other.first && other.last > self.first
+    }
+}
+
+/// The bytes of an argument that begins there: of an array one span, of an object also those of what it refers to.
+fn spans(given: &GivenArgument, start: u64, is_written: bool) -> SmallVec<[Span; 2]> {
+    match given {
+        GivenArgument::Array(array) => {
+            let (first, last) = bytes(array, start);
+            SmallVec::from_iter([Span { first, last, is_written }])
+        }
+        GivenArgument::Object(object) => object.parts.iter().map(|part| Span::of(part, start.into())).collect(),
+        GivenArgument::Missing | GivenArgument::Int(_) | GivenArgument::Number => SmallVec::new(),
+    }
+}
+
+/// The places, among the fields of an object that a kernel uses, of two that references lead to in the same memory, the first of which is written.
+pub(super) fn shared_fields(object: &GivenObject) -> Option<(usize, usize)> {
+    let parts = object.parts.iter().enumerate();
+    let pairs = parts.flat_map(|(index, part)| object.parts[index + 1..].iter().map(move |other| (part, other)));
+    let mut shared = pairs.filter(|(one, two)| Span::of(one, 0).conflicts_with(&Span::of(two, 0)));
+    let (one, two) = shared.next()?;
+    Some(if one.is_written { (one.field, two.field) } else { (two.field, one.field) })
+}
+
+/// The first byte of an array that begins there, and the one behind its last.
+fn bytes(array: &GivenArray, start: u64) -> (i128, i128) {
     let start = i128::from(start);
-    let GivenArgument::Array(array) = given else { return (start, start + i128::from(size)) };
     if array.shape.contains(&0) {
         return (start, start);
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use parloop_device::DType;
 use parloop_ir::syntax::{ClassType, Type};
 use parloop_isl::Name;
+use parloop_kernel::Extent;
 use smallvec::SmallVec;
 
 use super::RunError;
@@ -61,6 +62,8 @@ pub enum PlannedKind {
         class: Arc<ClassType>,
         /// What the kernel uses of it.
         fields: Vec<PlannedField>,
+        /// Whether a call asks where its memory is.
+        is_located: bool,
     },
 }
 
@@ -90,9 +93,65 @@ pub enum GivenArgument {
     Number,
     /// An array.
     Array(GivenArray),
-    /// A typed object of the expected class: the lengths of the fields that the kernel uses, in the order of
-    /// [`PlannedKind::Object`]. An axis whose length is not the same everywhere, and those behind it, are left out.
-    Object(Vec<SmallVec<[i64; 4]>>),
+    /// A typed object of the expected class.
+    Object(GivenObject),
+}
+
+/// What a call must know of an object that is passed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GivenObject {
+    /// The lengths of the fields that the kernel uses, in the order of [`PlannedKind::Object`]. An axis whose length is not the same
+    /// everywhere, and those behind it, are left out.
+    pub(super) lengths: Vec<SmallVec<[i64; 4]>>,
+    /// The bytes that hold these fields, if the call asks.
+    pub(super) parts: SmallVec<[ObjectPart; 1]>,
+}
+
+/// The bytes of an object, or of one that a reference inside leads to.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ObjectPart {
+    /// The fields that lead there, with dots between them; empty for the object itself.
+    path: Name,
+    /// Where they begin, from the beginning of the object itself.
+    pub(super) start: i64,
+    /// How many there are.
+    pub(super) bytes: usize,
+    /// Whether the kernel writes to one of its fields.
+    pub(super) is_written: bool,
+    /// The place of a field there among those that the kernel uses; one that is written, if there is any.
+    pub(super) field: usize,
+}
+
+impl GivenObject {
+    /// Of the fields that a kernel uses, which two functions look up by their paths.
+    ///
+    /// # Errors
+    /// Those of the two functions.
+    pub fn of<E>(
+        fields: &[PlannedField],
+        is_located: bool,
+        lengths: impl Fn(&PlannedField) -> Result<SmallVec<[i64; 4]>, E>,
+        extents: impl Fn(&PlannedField) -> Result<SmallVec<[Extent; 2]>, E>,
+    ) -> Result<GivenObject, E> {
+        let lengths = fields.iter().map(lengths).collect::<Result<_, E>>()?;
+        let mut parts: SmallVec<[ObjectPart; 1]> = SmallVec::new();
+        for (place, field) in fields.iter().enumerate().filter(|_| is_located) {
+            let found = extents(field)?;
+            for (index, extent) in found.iter().enumerate() {
+                let path = Name::from(field.path.split('.').take(extent.fields).collect::<Vec<_>>().join("."));
+                let is_written = field.is_written && index + 1 == found.len();
+                match parts.iter_mut().find(|part| part.path == path && part.start == extent.start) {
+                    Some(part) if is_written && !part.is_written => (part.is_written, part.field) = (true, place),
+                    Some(_) => {}
+                    None => {
+                        let Extent { start, bytes, .. } = *extent;
+                        parts.push(ObjectPart { path, start, bytes, is_written, field: place });
+                    }
+                }
+            }
+        }
+        Ok(GivenObject { lengths, parts })
+    }
 }
 
 /// The shape of an array that is passed.

@@ -5,7 +5,7 @@ use parloop_kernel as ker;
 use parloop_kernel::Scalar;
 use parloop_loop::Name;
 use parloop_loop::error::LoopError;
-use parloop_loop::run::{GivenArgument, GivenArray, PlannedArg, PlannedField, PlannedKind, RunError};
+use parloop_loop::run::{GivenArgument, GivenArray, GivenObject, PlannedArg, PlannedField, PlannedKind, RunError};
 use parloop_loop::syntax::{Argument, ArgumentKind, LoopKernel, Type};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -205,10 +205,10 @@ pub fn shape_of(value: &Value<'_>, kernel: &Name, arg: &PlannedArg) -> Result<Gi
     let in_elements = |array: GivenArray| Ok::<_, LoopError>(GivenArgument::Array(array.in_elements(kernel, arg)?));
     Ok(match value {
         Value::Object(object, _) => {
-            let PlannedKind::Object { fields, .. } = &arg.kind else { return Ok(GivenArgument::Number) };
+            let PlannedKind::Object { fields, is_located, .. } = &arg.kind else { return Ok(GivenArgument::Number) };
             let body = object.get().body()?;
             let lengths = |field: &PlannedField| Ok(body.lengths(&field.path)?.iter().map(|&length| length as i64).collect());
-            GivenArgument::Object(fields.iter().map(lengths).collect::<Result<_>>()?)
+            GivenArgument::Object(GivenObject::of(fields, *is_located, lengths, |field| body.extents(&field.path))?)
         }
         Value::Missing => GivenArgument::Missing,
         Value::Number(Scalar::Int(value)) => i64::try_from(*value).map_or(GivenArgument::Number, GivenArgument::Int),

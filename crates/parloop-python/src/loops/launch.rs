@@ -32,7 +32,7 @@ pub fn run(py: Python<'_>, executable: &Executable, values: &[Value<'_>], given:
         arguments.push(argument_slot(py, executable, index, value)?);
     }
     let kept = if is_recorded { Some(keep(py, executable, values, &temporaries)?) } else { None };
-    let (placed, parts) = (placed_objects(executable, values)?, parts_of_buffers(values));
+    let (placed, parts) = (placed_objects(values)?, parts_of_buffers(values));
     let staged = staged_arrays(values)?;
     let work = || {
         // Held while Python is not, which may have to wait for a buffer that grows, and let go before Python is held again.
@@ -42,7 +42,7 @@ pub fn run(py: Python<'_>, executable: &Executable, values: &[Value<'_>], given:
             arguments[*index] = executable.argument_slot(*index, memory, *offset)?;
         }
         if executable.plan().asks_apart() {
-            check_apart(executable, given, &arguments, &placed, &staged)?;
+            check_apart(executable, given, &arguments, &staged)?;
         }
         let passed = Passed { executable, arguments: &arguments, given, sizes, temporaries: &temporaries, kept };
         executable.each_launch(sizes, &mut |launch, items, hosts| launch_one(launch, items, hosts, &passed))
@@ -56,7 +56,6 @@ fn check_apart(
     executable: &Executable,
     given: &[GivenArgument],
     arguments: &[Slot],
-    placed: &[ObjectArgument],
     staged: &[Staged],
 ) -> std::result::Result<(), LoopError> {
     let mut given = Cow::Borrowed(given);
@@ -68,13 +67,10 @@ fn check_apart(
     let locate = |index: usize| match &given[index] {
         // Host arrays that are copied to the device are apart there, but not when they are copied back.
         GivenArgument::Array(_) => Some(match staged.iter().find(|(at, ..)| *at == index) {
-            Some(&(_, address, _)) => (0, address, 0),
-            None => executable.location(arguments[index], 0),
+            Some(&(_, address, _)) => (0, address),
+            None => executable.location(arguments[index]),
         }),
-        GivenArgument::Object(_) => {
-            let (.., bytes) = placed.iter().find(|(at, ..)| *at == index)?;
-            Some(executable.location(arguments[index], *bytes))
-        }
+        GivenArgument::Object(_) => Some(executable.location(arguments[index])),
         _ => None,
     };
     Ok(executable.plan().check_apart(&given, locate)?)
@@ -96,19 +92,16 @@ fn staged_arrays(values: &[Value<'_>]) -> Result<SmallVec<[Staged; 1]>> {
     Ok(staged)
 }
 
-/// An argument that is an object: which, its buffer, where it begins there, and its bytes.
-type ObjectArgument = (usize, Buffer, u64, u64);
+/// An argument that is an object: which, its buffer, and where it begins there.
+type ObjectArgument = (usize, Buffer, u64);
 
 /// The arguments that are objects.
-fn placed_objects(executable: &Executable, values: &[Value<'_>]) -> Result<SmallVec<[ObjectArgument; 2]>> {
+fn placed_objects(values: &[Value<'_>]) -> Result<SmallVec<[ObjectArgument; 2]>> {
     let mut placed = SmallVec::new();
     for (index, value) in values.iter().enumerate() {
         let Value::Object(object, _) = value else { continue };
         let view = &object.get().body()?.view;
-        // On a GPU its size may be in the memory there, which a call does not wait for.
-        let is_asked = executable.plan().asks_apart() && executable.context().device().kind() == DeviceKind::Cpu;
-        let size = if is_asked { view.size()? as u64 } else { 1 };
-        placed.push((index, view.buffer().clone(), view.offset() as u64, size));
+        placed.push((index, view.buffer().clone(), view.offset() as u64));
     }
     Ok(placed)
 }
@@ -127,7 +120,7 @@ fn parts_of_buffers(values: &[Value<'_>]) -> SmallVec<[(usize, Buffer, Memory, u
 /// grow the buffers, which waits for them.
 fn hold_objects(executable: &Executable, placed: &[ObjectArgument], slots: &mut [Slot]) -> SmallVec<[Hold; 2]> {
     let context = executable.context();
-    let hold = |(index, buffer, offset, _): &ObjectArgument| {
+    let hold = |(index, buffer, offset): &ObjectArgument| {
         if context.stream().is_foreign() {
             buffer.note_foreign_use();
         }

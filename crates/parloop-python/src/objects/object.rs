@@ -53,6 +53,11 @@ impl Body {
         Ok(self.lengths.of(&self.view, path)?)
     }
 
+    /// Its bytes, and those of what references on a path of fields lead to.
+    pub fn extents(&self, path: &str) -> Result<obj::Extents> {
+        Ok(self.lengths.extents(&self.view, path)?)
+    }
+
     /// The number at this place of it, as Python's own or as NumPy's, by its address; `None` where that needs the long way.
     ///
     /// # Safety
