@@ -1,5 +1,7 @@
 //! Indices of 64 bits where the sizes of a call need them, and of 32 bits elsewhere.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use parloop_device::{DType, DeviceError, DeviceKind, Memory};
 use parloop_kernel::{Arg, Context};
 use parloop_loop::create::{Data, KernelBuilder};
@@ -16,8 +18,13 @@ use super::run::{contexts, executable};
 const ROWS: i64 = 65536;
 const LENGTH: i64 = 32769;
 
-/// Without those that differ from others in the number of threads alone, and OpenCL devices that allow no array of that size.
-fn few_contexts() -> Vec<Context> {
+/// Held by a test that allocates such arrays: a device has no room for those of several tests at a time.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// Without those that differ from others in the number of threads alone, and OpenCL devices that allow no array of that size; and the turn to
+/// allocate such arrays.
+fn few_contexts() -> (MutexGuard<'static, ()>, Vec<Context>) {
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let mut found: Vec<Context> = contexts();
     found.retain(|context| context.device().kind() != DeviceKind::Cpu || context.device().properties().compute_units <= 2);
     found.retain(|context| match context.device().allocate((ROWS * LENGTH) as usize) {
@@ -27,7 +34,7 @@ fn few_contexts() -> Vec<Context> {
         }
         _ => true,
     });
-    found
+    (turn, found)
 }
 
 /// Memory for [`ROWS`] rows of bytes, the last two of them zero; no other page of it is touched.
@@ -84,7 +91,8 @@ fn an_array_of_more_than_two_gibibytes_is_written_to_its_end() {
         .data(Data::global("out").dtype("uint8").shape(format!("{ROWS}, {LENGTH}")))
         .build()
         .unwrap();
-    for context in few_contexts() {
+    let (_turn, contexts) = few_contexts();
+    for context in contexts {
         let programs = [("plain", &plain), ("groups", &groups), ("declared", &declared), ("checked", &checked), ("fixed", &fixed)];
         for (what, program) in programs {
             let out = large(&context);
@@ -108,7 +116,8 @@ fn a_row_far_away_is_found_by_strides_that_the_call_tells() {
         .rest()
         .build()
         .unwrap();
-    for context in few_contexts() {
+    let (_turn, contexts) = few_contexts();
+    for context in contexts {
         let out = large(&context);
         let ready = executable(&program, &context);
         let arg = Arg::Memory { memory: &out, dtype: Some(DType::U8), writable: true };
@@ -146,7 +155,8 @@ fn a_temporary_and_a_called_kernel_reach_as_far() {
         .build_function()
         .unwrap();
     let called = merge([&caller, &callee]).unwrap();
-    for context in few_contexts() {
+    let (_turn, contexts) = few_contexts();
+    for context in contexts {
         for (what, program) in [("temporary", &temporary), ("called", &called)] {
             let out = large(&context);
             let ready = executable(program, &context);
@@ -166,7 +176,8 @@ fn a_loop_goes_beyond_32_bits() {
         .assumptions("n <= 8589934592")
         .build()
         .unwrap();
-    for context in few_contexts() {
+    let (_turn, contexts) = few_contexts();
+    for context in contexts {
         let ready = executable(&program, &context);
         // Twice the value, the value, and what is behind the last value of the loop need more than 32 bits.
         for n in [8i64 << 30, (1 << 31) + 6, (1 << 31) + 5, i64::from(i32::MAX), 5, 6] {
@@ -189,7 +200,8 @@ fn what_is_on_the_way_to_a_small_index_or_number_needs_no_declaration() {
         .sequential_dependencies(true)
         .build()
         .unwrap();
-    for context in few_contexts() {
+    let (_turn, contexts) = few_contexts();
+    for context in contexts {
         let ready = executable(&program, &context);
         for (n, m) in [(100, 7), (70_000, 1009)] {
             let (mut near, mut square) = (context.array(&vec![-1i32; m]).unwrap(), context.zeros::<i64>(n).unwrap());
@@ -212,7 +224,8 @@ fn memory_decides_where_indices_come_from_memory() {
         .rest()
         .build()
         .unwrap();
-    for context in few_contexts() {
+    let (_turn, contexts) = few_contexts();
+    for context in contexts {
         let (ready, at) = (executable(&program, &context), context.array(&[(ROWS - 1) as i32]).unwrap());
         let out = large(&context);
         let repeat = ready.repeat(&[("n", 1), ("m", LENGTH)]).unwrap();
@@ -341,7 +354,8 @@ fn indices_of_numbers_that_are_read_do_not_overflow_their_types() {
             .unwrap()
     };
     let a: Vec<i64> = (0..600).collect();
-    for context in few_contexts() {
+    let (_turn, contexts) = few_contexts();
+    for context in contexts {
         let (a, mut o) = (context.array(&a).unwrap(), context.zeros::<i64>(1).unwrap());
         let q = context.array(&[255u8]).unwrap();
         executable(&gather("q[i]*2", "uint8"), &context).call(loop_args! { o: &mut o, a: &a, q: &q }).unwrap();
@@ -366,7 +380,8 @@ fn a_sum_of_indices_is_as_wide_as_what_it_is_assigned_to() {
         .rest()
         .build()
         .unwrap();
-    for context in few_contexts() {
+    let (_turn, contexts) = few_contexts();
+    for context in contexts {
         let mut o = context.zeros::<i64>(1).unwrap();
         executable(&program, &context).call(loop_args! { o: &mut o, n: 100_000i64 }).unwrap();
         assert_eq!(o.to_vec().unwrap(), [4_999_950_001]);
