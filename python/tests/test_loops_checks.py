@@ -299,3 +299,27 @@ def test_a_division_by_the_number_zero_is_refused(division):
     kernel = lp.make_kernel("{[i]: 0<=i<n}", f"out[i] = {division}")
     with pytest.raises(pl.LoopError, match="of an integer by zero"):
         kernel(pl.Context("cpu:1"), a=np.arange(3))
+
+
+STEP = [lp.GlobalArg("a", np.float64, shape="n"), lp.GlobalArg("q", np.int32, shape="1")]
+
+
+def stepped(condition, dtype=np.uint8):
+    """Each element needs the one before it, where the condition holds."""
+    knl = lp.make_kernel("{[i]: 1<=i<n}", f"a[i] = 2*a[i-1] {{id=step,if={condition}}}", [*STEP, lp.ValueArg("k", dtype), ...], name="steps")
+    return lp.tag_inames(knl, {"i": "g.0"})
+
+
+@pytest.mark.parametrize(("dtype", "k"), [(np.uint8, 3), (np.uint32, 3), (np.int8, -126)])
+def test_conditions_that_wrap_around_do_not_hide_a_lost_order(dtype, k):
+    """In exact numbers both cannot hold; `k-5` of a type that wraps around is a large number."""
+    knl, a = stepped("k-5>=0 and k<5", dtype), np.ones(40)
+    with pytest.raises(pl.CheckError, match=re.escape("`i = 1` writes `a[1]`, which `i = 2` reads; work-groups run in any order")):
+        knl(pl.Context("cpu:3"), a=a, q=np.ones(1, np.int32), k=k, checked=True)
+
+
+@pytest.mark.parametrize("condition", ["k-5>=0", "k-5>=0 and k<9", "i+k<n", "2*k<n"])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.int64])
+def test_an_order_that_is_lost_without_any_number_that_wraps_around_is_refused(condition, dtype):
+    with pytest.raises(pl.errors.LoopRaceError, match=re.escape("`i = 1` writes `a[1]`, which `i = 2` reads")):
+        lp.generate_code(stepped(condition, dtype), target="c")

@@ -13,25 +13,46 @@ use crate::facts::Facts;
 /// # Errors
 /// A question about the domain that has no answer.
 pub fn may_wrap(facts: &Facts<'_>, condition: &Expr, domain: &Set) -> Result<bool, IslError> {
-    let mut computed = Vec::new();
-    condition.any(&mut |part| {
-        if is_arithmetic(part) {
-            computed.push(part.clone());
-        }
-        false
-    });
-    for part in &computed {
-        let arguments: Vec<Name> = part.variables().into_iter().filter(|name| facts.arguments.contains_key(name)).collect();
-        if arguments.is_empty() {
-            continue;
-        }
-        // What is not affine is part of no proof.
-        let Some(value) = to_affine(part) else { continue };
+    for (value, arguments) in computed(facts, condition) {
         if !stays_below_one(&value, &arguments, facts, domain)? && !fits(&value, facts, domain)? {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// Constraints under which nothing that a condition computes from arguments wraps around; there may be other points at which nothing does.
+///
+/// # Errors
+/// Numbers that are too large.
+pub fn exact_where(facts: &Facts<'_>, condition: &Expr) -> Result<Vec<Constraint>, IslError> {
+    let mut found = Vec::new();
+    for (value, _) in computed(facts, condition) {
+        let mut limits = (-WIDE, WIDE);
+        for name in value.names() {
+            let (least, most) = range(facts, &name).unwrap_or((if is_unsigned(facts, &name) { 0 } else { -WIDE }, WIDE));
+            limits = (limits.0.max(least), limits.1.min(most));
+            found.extend(between(&Affine::name(name), (least, most))?);
+        }
+        found.extend(between(&value, limits)?);
+    }
+    Ok(found)
+}
+
+/// Numbers of 64 bits up to this one are looked at, which the solver computes with easily.
+const WIDE: i64 = 1 << 40;
+
+/// What a condition computes from arguments, as far as it is affine, and these arguments. What is not affine is part of no proof.
+fn computed(facts: &Facts<'_>, condition: &Expr) -> Vec<(Affine, Vec<Name>)> {
+    let mut found = Vec::new();
+    condition.any(&mut |part| {
+        if is_arithmetic(part) {
+            let arguments: Vec<Name> = part.variables().into_iter().filter(|name| facts.arguments.contains_key(name)).collect();
+            found.extend(to_affine(part).filter(|_| !arguments.is_empty()).map(|value| (value, arguments)));
+        }
+        false
+    });
+    found
 }
 
 fn is_arithmetic(expr: &Expr) -> bool {
@@ -63,15 +84,10 @@ fn fits(value: &Affine, facts: &Facts<'_>, domain: &Set) -> Result<bool, IslErro
     let mut points = domain.join(&facts.kernel.assumptions)?;
     let mut limits: Option<(i64, i64)> = None;
     for name in value.names() {
-        let dtype = facts.arguments.get(&name).and_then(|argument| argument.ty.as_ref()?.scalar()).unwrap_or(facts.kernel.index_type);
-        let Some((least, most)) = range(dtype) else { return Ok(false) };
+        let Some((least, most)) = range(facts, &name) else { return Ok(false) };
         let (low, high) = limits.unwrap_or((least, most));
         limits = Some((low.max(least), high.min(most)));
-        let name = Affine::name(name);
-        points = points.constrain(&[
-            Constraint::not_negative(name.sub(&Affine::constant(least))?),
-            Constraint::not_negative(Affine::constant(most).sub(&name)?),
-        ])?;
+        points = points.constrain(&between(&Affine::name(name), (least, most))?)?;
     }
     let Some((least, most)) = limits else { return Ok(true) };
     let below = points.constrain(&[negative(&value.sub(&Affine::constant(least))?)?])?;
@@ -83,8 +99,23 @@ fn negative(expr: &Affine) -> Result<Constraint, IslError> {
     Ok(Constraint::not_negative(expr.scale(-1)?.sub(&Affine::constant(1))?))
 }
 
-/// The numbers of an integer type of at most 32 bits.
-fn range(dtype: DType) -> Option<(i64, i64)> {
+fn between(expr: &Affine, (least, most): (i64, i64)) -> Result<[Constraint; 2], IslError> {
+    let (above, below) = (expr.sub(&Affine::constant(least))?, Affine::constant(most).sub(expr)?);
+    Ok([Constraint::not_negative(above), Constraint::not_negative(below)])
+}
+
+/// The type of an argument, or of another integer of the kernel.
+fn type_of(facts: &Facts<'_>, name: &Name) -> DType {
+    facts.arguments.get(name).and_then(|argument| argument.ty.as_ref()?.scalar()).unwrap_or(facts.kernel.index_type)
+}
+
+/// The numbers of the type of a name, if that has at most 32 bits.
+fn range(facts: &Facts<'_>, name: &Name) -> Option<(i64, i64)> {
+    let dtype = type_of(facts, name);
     let (least, most) = dtype.integer_range().filter(|_| dtype.size() <= 4)?;
     Some((i64::try_from(least).ok()?, i64::try_from(most).ok()?))
+}
+
+fn is_unsigned(facts: &Facts<'_>, name: &Name) -> bool {
+    type_of(facts, name).integer_range().is_some_and(|(least, _)| least == 0)
 }

@@ -15,6 +15,7 @@ use super::overlap;
 use crate::access::{Access, accesses, constraints_of};
 use crate::facts::Facts;
 use crate::infer;
+use crate::wrap::{exact_where, may_wrap};
 
 /// One access of an instruction.
 #[derive(Clone, Debug)]
@@ -29,8 +30,10 @@ pub struct ElementAccess<'k> {
     pub by_place: bool,
     /// The constraints under which it happens.
     pub constraints: Vec<Constraint>,
-    /// Other, data-dependent conditions: `(condition, value)`.
+    /// Other conditions, which depend on data, or whose numbers may wrap around: `(condition, value)`.
     pub open: Vec<(&'k Expr, bool)>,
+    /// All constraints at points where no number wraps around, if only these conditions are open and it is exact there.
+    pub(super) unwrapped: Option<Vec<Constraint>>,
     /// The inames around it whose bounds the kernel computes.
     pub computed: BTreeSet<Name>,
     /// Whether it happens at all points of the instruction at which the constraints hold, and every index is known.
@@ -92,25 +95,44 @@ impl<'k> ElementAccess<'k> {
             access.indices.map(|indices| indices.iter().map(|index| opaque.affine(index).filter(is_known)).collect());
         let mut constraints = Vec::new();
         let mut open = Vec::new();
+        let mut unwrapped = Some(Vec::new());
         for &(condition, value) in &access.conditions {
             let named = opaque.named(condition);
-            constraints_of(&named, value, &mut constraints);
-            if !is_affine(facts, &named, value) {
+            let (is_affine, may_wrap) = (is_affine(facts, &named, value), wraps(facts, at, access.swept, &named));
+            if !may_wrap {
+                constraints_of(&named, value, &mut constraints);
+            }
+            if may_wrap || !is_affine {
                 open.push(without_not(condition, value));
             }
+            unwrapped = unwrapped.filter(|_| is_affine).zip(exact_where(facts, &named).ok()).map(|(mut known, exact)| {
+                constraints_of(&named, value, &mut known);
+                known.extend(exact);
+                known
+            });
         }
-        let is_known_place = open.is_empty() && indices.as_ref().is_some_and(|indices| indices.iter().all(Option::is_some));
+        let is_known_element = indices.as_ref().is_some_and(|indices| indices.iter().all(Option::is_some));
         constraints.retain(|constraint| is_known(&constraint.affine));
         let is_computed = |iname: &&Name| facts.bound_names(iname).iter().any(|name| facts.kernel.temporaries.contains_key(name));
         let computed: BTreeSet<Name> = facts.kernel.instructions[at].within_inames.iter().filter(is_computed).cloned().collect();
-        let is_exact = is_known_place && computed.is_empty();
-        ElementAccess { at, access, indices, by_place: false, constraints, open, computed, is_exact, root }
+        let is_exact = open.is_empty() && is_known_element && computed.is_empty();
+        let unwrapped = unwrapped.filter(|_| !open.is_empty() && is_known_element && computed.is_empty());
+        ElementAccess { at, access, indices, by_place: false, constraints, open, unwrapped, computed, is_exact, root }
+    }
+
+    /// The access where no number in its conditions wraps around, if it is exact there.
+    pub(super) fn where_nothing_wraps(&self) -> Option<ElementAccess<'k>> {
+        if self.is_exact {
+            return Some(self.clone());
+        }
+        let constraints = self.unwrapped.clone()?;
+        Some(ElementAccess { constraints, open: Vec::new(), unwrapped: None, is_exact: true, ..self.clone() })
     }
 
     /// Uses the position in memory as an index.
     fn by_place(self, axes: &[Axis]) -> ElementAccess<'k> {
         let Some(indices) = self.indices.filter(|indices| indices.len() == axes.len()) else {
-            return ElementAccess { indices: None, ..self };
+            return ElementAccess { indices: None, unwrapped: None, ..self };
         };
         let mut place = Some(Affine::constant(0));
         let mut others = Vec::new();
@@ -125,8 +147,9 @@ impl<'k> ElementAccess<'k> {
             }
         }
         let is_exact = self.is_exact && place.is_some();
+        let unwrapped = self.unwrapped.filter(|_| place.is_some());
         others.push(place);
-        ElementAccess { indices: Some(others), by_place: true, is_exact, ..self }
+        ElementAccess { indices: Some(others), by_place: true, is_exact, unwrapped, ..self }
     }
 
     /// The inames over whose points it happens: those around the instruction, and those that reductions and calls sweep.
@@ -152,6 +175,12 @@ fn rounds(facts: &Facts<'_>, instruction: &Instruction) -> bool {
     let nothing = Program::empty();
     let type_of = |expr: &Expr| infer::type_of(facts.program.unwrap_or(&nothing), facts.kernel, expr).ok()?.scalar();
     type_of(&assignment.lhs).is_some_and(is_integer) && !type_of(&assignment.rhs).is_some_and(is_integer)
+}
+
+/// Whether what a condition in an instruction computes may wrap around, so that it has another value than its constraints.
+fn wraps(facts: &Facts<'_>, at: usize, swept: &[Name], condition: &Expr) -> bool {
+    let domain = facts.domain(facts.kernel.instructions[at].within_inames.iter().chain(swept));
+    domain.and_then(|domain| may_wrap(facts, condition, &domain)).unwrap_or(true)
 }
 
 /// Whether the constraints express a condition exactly.

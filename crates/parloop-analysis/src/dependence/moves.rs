@@ -310,7 +310,7 @@ impl<'k> Dependences<'_, 'k> {
             Some(result).filter(|index| index.names().iter().all(|name| !kernel.temporaries.contains_key(name)))
         };
         let indices = touch.indices.as_ref().map(|indices| indices.iter().map(|index| index.as_ref().and_then(put)).collect());
-        ElementAccess { at: mover.user, indices, constraints: Vec::new(), ..touch.clone() }
+        ElementAccess { at: mover.user, indices, constraints: Vec::new(), unwrapped: None, ..touch.clone() }
     }
 }
 

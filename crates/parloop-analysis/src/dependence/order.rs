@@ -123,6 +123,13 @@ impl<'k> Dependences<'_, 'k> {
                 outcome.violation = Some(Violation::of(&pair, &set, cause)?);
                 return Ok(());
             }
+            if is_exact && let (Some(one), Some(other)) = (first.where_nothing_wraps(), second.where_nothing_wraps()) {
+                let exact = Pair { first: &one, second: &other, same: pair.same.clone(), ..pair };
+                if let Some((set, cause, true)) = self.broken(&exact, early, late, paths, depth, &|_| true)? {
+                    outcome.violation = Some(Violation::of(&exact, &set, cause)?);
+                    return Ok(());
+                }
+            }
             if is_exact && let Some((set, cause)) = self.surely_broken(&mut pair, (early, late), paths, depth)? {
                 outcome.violation = Some(Violation::of(&pair, &set, cause)?);
                 return Ok(());
