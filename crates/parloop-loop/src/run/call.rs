@@ -104,7 +104,8 @@ impl CallPlan {
                 Some(Type::Class(class)) => {
                     let fields = fields.remove(&argument.name).unwrap_or_default();
                     // A reference in it may lead to what another one leads to.
-                    let is_located = fields.iter().any(|field| field.is_written) && fields.iter().any(|field| is_behind_reference(class, field));
+                    let is_located =
+                        fields.iter().any(|field| field.is_written) && fields.iter().any(|field| is_behind_reference(class, field));
                     PlannedKind::Object { class: class.clone(), fields, is_located }
                 }
                 _ => plan.kind(argument)?,
@@ -381,13 +382,7 @@ impl CallPlan {
         values[place].ok_or_else(|| RunError::NoValue { kernel: self.kernel.clone(), name: self.names[place].clone() })
     }
 
-    fn check_fields(
-        &self,
-        arg: &PlannedArg,
-        fields: &[PlannedField],
-        object: &GivenObject,
-        values: &Values,
-    ) -> Result<(), RunError> {
+    fn check_fields(&self, arg: &PlannedArg, fields: &[PlannedField], object: &GivenObject, values: &Values) -> Result<(), RunError> {
         if let Some((written, other)) = shared_fields(object) {
             let (written, other) = (fields[written].path.clone(), fields[other].path.clone());
             return Err(RunError::SharedFields { kernel: self.kernel.clone(), argument: arg.name.clone(), written, other });

@@ -55,7 +55,9 @@ impl Apart {
             return false;
         }
         let (one, two) = (&given[self.written], &given[self.other]);
-        let (GivenArgument::Array(one), GivenArgument::Array(two)) = (one, two) else { return self.is_shared_part(one, two, written.1, other.1) };
+        let (GivenArgument::Array(one), GivenArgument::Array(two)) = (one, two) else {
+            return self.is_shared_part(one, two, written.1, other.1);
+        };
         let ((first, last), (other_first, other_last)) = (bytes(one, written.1), bytes(two, other.1));
         last > other_first && other_last > first && self.is_shared(one, two, i128::from(other.1) - i128::from(written.1))
     }
