@@ -61,6 +61,25 @@ def test_pocl_names_the_place_in_the_users_source():
     assert lines[2:4] == ["    2 |     x[0] = nothing_of_that_name;", "      |            ^"]
 
 
+BUILT_IN = """GPUKERN void k(double *x, long *n, const int64_t count) {
+  VECTORIZE_OVER(i, count)
+    x[0] = sin(0.0) + max(x[0], 1.0) + fmin((double2)(x[1], x[2]), 2.5).y;
+    n[0] = max(n[0], 1L) + abs_diff(n[0], 0L) + convert_long_sat(1e30) - LONG_MAX + mul_hi(n[0], 1L << 40);
+    n[1] = isnan(x[0]) + (clamp(n[1], 0L, 1L << 50) == 1L << 50) + MORE;
+  END_VECTORIZE
+}"""
+
+
+@pytest.mark.parametrize("more", ["0", "(long)dot((double2)(1, 2), (double2)(3, 4)) + mad24(2, 3, 4) - 21"])
+def test_built_in_functions_of_opencl_take_numbers_of_every_type_on_pocl(more):
+    """PoCL's header of all of them is read only where a source uses one that we do not declare."""
+    ctx = open_context("opencl")
+    x, n = ctx.array(np.array([0.5, 2.0, 3.0])), ctx.array(np.array([1 << 41, 1 << 60], np.int64))
+    ctx.compile(BUILT_IN.replace("MORE", more)).k(x=x, n=n, count=1)
+    assert x.numpy()[0] == 3.5
+    assert n.numpy().tolist() == [(1 << 42) + (1 << 17), 1]
+
+
 def test_messages_name_the_file_and_the_source_of_several(ctx, tmp_path):
     file = tmp_path / "mine.c"
     file.write_text("\n\n" + BROKEN)

@@ -245,6 +245,11 @@ pub trait Compiler: Send + Sync {
     /// All that decides the binary besides source and options: the compiler itself, its version, the architecture, our own flags.
     /// Finding it starts no process.
     fn identity(&self) -> &str;
+    /// Options with which it reads no header of its own, so that a source declares what it uses of the library, in a fraction of the time;
+    /// none if it has no such options.
+    fn without_headers(&self) -> &'static [&'static str] {
+        &[]
+    }
     /// Compiles `source` to a binary that a device of this kind loads.
     ///
     /// # Errors

@@ -21,7 +21,7 @@ use crate::unread::folders_of_environment;
 /// The code that reads sources.
 const READER: &str = env!("PARLOOP_READER");
 /// Changes with what an entry holds.
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 /// Texts with fewer bytes than this are read faster than they are found on disk.
 const LARGE: usize = 1 << 16;
 
@@ -90,7 +90,7 @@ fn key(sources: &[Source], options: &CompileOptions, target: DeviceKind) -> Opti
 }
 
 fn encode(prepared: &Prepared, files: &Files) -> Vec<u8> {
-    let Prepared { functions, helpers, is_recorded, source, arguments, reads_files: _ } = prepared;
+    let Prepared { functions, helpers, is_recorded, source, arguments, reads_files: _, takes_declarations } = prepared;
     let mut out = Writer::default();
     files.write(&mut out);
     out.list(functions, |out, function| out.signature(function));
@@ -100,6 +100,7 @@ fn encode(prepared: &Prepared, files: &Files) -> Vec<u8> {
         out.list(helper.refused.as_slice(), |out, reason| out.text(reason));
     });
     out.byte(u8::from(*is_recorded));
+    out.byte(u8::from(*takes_declarations));
     out.list(arguments, |out, argument| out.text(argument));
     out.text(source);
     out.0
@@ -115,8 +116,9 @@ fn decode(entry: &[u8]) -> Option<Prepared> {
     let functions = input.list(Reader::signature)?;
     let helpers =
         input.list(|input| Some(Helper { name: input.text()?, is_kernel: input.flag()?, refused: input.option(Reader::text)? }))?;
-    let (is_recorded, arguments, source) = (input.flag()?, input.list(Reader::text)?, input.text()?);
-    input.0.is_empty().then_some(Prepared { functions, helpers, is_recorded, source, arguments, reads_files: false })
+    let (is_recorded, takes_declarations) = (input.flag()?, input.flag()?);
+    let (arguments, source) = (input.list(Reader::text)?, input.text()?);
+    input.0.is_empty().then_some(Prepared { functions, helpers, is_recorded, source, arguments, reads_files: false, takes_declarations })
 }
 
 #[cfg(test)]
@@ -143,8 +145,8 @@ mod tests {
     }
 
     fn shown(prepared: &Prepared) -> String {
-        let Prepared { functions, helpers, is_recorded, source, arguments, reads_files } = prepared;
-        format!("{functions:?} {helpers:?} {is_recorded} {source} {arguments:?} {reads_files}")
+        let Prepared { functions, helpers, is_recorded, source, arguments, reads_files, takes_declarations } = prepared;
+        format!("{functions:?} {helpers:?} {is_recorded} {source} {arguments:?} {reads_files} {takes_declarations}")
     }
 
     fn entries(cache: &Cache) -> usize {

@@ -179,6 +179,11 @@ impl Compiler for SystemCompiler {
         &self.identity
     }
 
+    /// The source has the headers of C, and leaves them out itself.
+    fn without_headers(&self) -> &'static [&'static str] {
+        if self.flavour.language == C.language { &["-Werror=implicit-int"] } else { &[] }
+    }
+
     fn compile(&self, source: &str, options: &[String]) -> Result<Vec<u8>, CompileError> {
         let failed = |reason: String| CompileError::Failed { compiler: self.name(), reason };
         let folder = tempfile::Builder::new()

@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString};
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
-use opencl3::device::{CL_DEVICE_COMPILER_AVAILABLE, CL_DEVICE_SINGLE_FP_CONFIG, CL_DEVICE_VERSION, CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT};
+use opencl3::device::{CL_DEVICE_COMPILER_AVAILABLE, CL_DEVICE_SINGLE_FP_CONFIG, CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT};
 use opencl3::error_codes::{
     CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_INVALID_BUILD_OPTIONS, CL_INVALID_COMPILER_OPTIONS, CL_LINK_PROGRAM_FAILURE,
 };
@@ -32,6 +32,7 @@ pub(super) struct OpenClCompiler {
     label: String,
     identity: String,
     precise: bool,
+    is_pocl: bool,
 }
 
 impl OpenClCompiler {
@@ -46,7 +47,7 @@ impl OpenClCompiler {
         let precise = ask(CL_DEVICE_SINGLE_FP_CONFIG).unwrap_or(0) & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT != 0;
         let flags = if precise { format!("{LANGUAGE} {PRECISE}") } else { LANGUAGE.into() };
         let identity = format!("{label}; {}; {}; {flags}", properties.name, properties.arch);
-        Ok(OpenClCompiler { context: context.clone(), label, identity, precise })
+        Ok(OpenClCompiler { context: context.clone(), label, identity, precise, is_pocl: pocl::is_pocl(context) })
     }
 
     fn options(&self, options: &[String]) -> Result<CString, CompileError> {
@@ -89,6 +90,11 @@ impl Compiler for OpenClCompiler {
         &self.identity
     }
 
+    /// PoCL's clang reads a header of all built-in functions, unless the name that it defines is there already.
+    fn without_headers(&self) -> &'static [&'static str] {
+        if self.is_pocl { &["-D_OPENCL_H_"] } else { &[] }
+    }
+
     fn compile(&self, source: &str, options: &[String]) -> Result<Vec<u8>, CompileError> {
         let options = self.options(options)?;
         let program = self.program(source).map_err(|failure| self.failed(failure.words()))?;
@@ -106,10 +112,7 @@ pub(super) fn build(context: &Context, program: &Handle, options: &CStr) -> Resu
     let (device, driver) = (context.device(), context.driver);
     // SAFETY: the program is live and of the device's context; options end with a zero byte; the call returns when the build ended.
     let build = || unsafe { call!(driver, clBuildProgram(program.get(), 1, &device, options.as_ptr(), None, null_mut())) };
-    // SAFETY: the device is live; `bytes` gives a buffer of the requested size.
-    let version = unsafe { info!(driver, clGetDeviceInfo(device, CL_DEVICE_VERSION)) };
-    let is_pocl = version.is_ok_and(|version| text(&version).to_lowercase().contains("pocl"));
-    let built = if is_pocl { pocl::without_summary(build) } else { build() };
+    let built = if pocl::is_pocl(context) { pocl::without_summary(build) } else { build() };
     built.map_err(|failure| {
         // SAFETY: program and device are live; `bytes` gives a buffer of the requested size.
         let log = unsafe { info!(driver, clGetProgramBuildInfo(program.get(), device, CL_PROGRAM_BUILD_LOG)) };

@@ -4,9 +4,19 @@ use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use opencl3::device::CL_DEVICE_VERSION;
 use rustix::fs::{Access, MemfdFlags};
 
+use super::context::Context;
+use super::driver::{info, text};
 use crate::forked::Lock;
+
+/// Whether a device is one of PoCL's.
+pub(super) fn is_pocl(context: &Context) -> bool {
+    // SAFETY: the device is live; `bytes` gives a buffer of the requested size.
+    let version = unsafe { info!(context.driver, clGetDeviceInfo(context.device(), CL_DEVICE_VERSION)) };
+    version.is_ok_and(|version| text(&version).to_lowercase().contains("pocl"))
+}
 
 /// The folder in which PoCL keeps compiled kernels, if it cannot be written: then PoCL has no devices.
 pub fn unwritable_cache() -> Option<PathBuf> {

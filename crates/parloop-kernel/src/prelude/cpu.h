@@ -1,10 +1,3 @@
-#include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <stdio.h>
 #define PARLOOP_CPU 1
 #ifdef __cplusplus
 #define restrict __restrict__

@@ -1,6 +1,10 @@
 //! The text put in front of every portable kernel, for each target: qualifiers, loops, integer types, atomics and checks.
 
+mod declared_opencl;
+
 use parloop_device::{DeviceKind, Language};
+
+pub(crate) use declared_opencl::declarations;
 
 /// What a source needs of the prelude.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,9 +19,15 @@ pub(crate) struct Needs {
     pub(crate) shadow: bool,
 }
 
+/// Defined where the C library is to be declared in few lines instead of by its headers.
+pub(crate) const DECLARED: &str = "PARLOOP_DECLARED";
+
+/// The headers of the C library that are in front of every source on a CPU.
+pub(crate) const CPU_HEADERS: [&str; 7] = ["math.h", "stdbool.h", "stddef.h", "stdint.h", "stdlib.h", "string.h", "stdio.h"];
+
 pub(crate) fn prelude(target: DeviceKind, language: Language, needs: Needs) -> String {
     let (parts, atomics): (&[&str], &str) = match target {
-        DeviceKind::Cpu => (&[include_str!("cpu.h")], ""),
+        DeviceKind::Cpu => (&[include_str!("library_cpu.h"), include_str!("cpu.h")], ""),
         DeviceKind::OpenCl => (&[include_str!("opencl.h")], include_str!("opencl_atomics.h")),
         DeviceKind::Cuda => (&[include_str!("cuda.h"), include_str!("device.h")], include_str!("device_atomics.h")),
         DeviceKind::Hip => (&[include_str!("hip.h"), include_str!("device.h")], include_str!("device_atomics.h")),
