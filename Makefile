@@ -34,7 +34,7 @@ export VIRTUAL_ENV := $(VENV)
 export CARGO_TERM_PROGRESS_WHEN ?= auto
 SOURCES := $(shell find crates -name '*.rs' -o -name '*.h' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test package lint environment test-rust test-python test-examples fuzz torture leaks interleavings memcheck wheel sdist crates bench drivers docs docs-rust clean
+.PHONY: demo test package lint format environment binaries test-rust test-python test-examples fuzz torture leaks interleavings memcheck wheel sdist crates bench drivers docs docs-rust clean
 
 # What pictures need is downloaded while the package is compiled.
 demo: $(VENV)/.tools
@@ -54,9 +54,11 @@ drivers: $(VENV)/.tests
 # All that tests and documentation download.
 environment: $(VENV)/.tests $(VENV)/.pictures $(VENV)/.docs $(if $(OPENCL),$(VENV)/.$(OPENCL)) drivers
 
-lint: $(VENV)/.tools $(if $(LINK),$(WHEELS)/.tools)
-	cargo fmt --all --check
+lint: format $(VENV)/.tools $(if $(LINK),$(WHEELS)/.tools)
 	cargo clippy --locked --workspace --all-targets -- -D warnings
+
+format:
+	cargo fmt --all --check
 
 # loom wants features of its dependencies that the package does not have: crates of both would be compiled twice. Examples have the features of
 # the tests for the same reason.
@@ -66,6 +68,12 @@ export RUST_TEST_THREADS ?= $(shell echo $$(($$(nproc) + 2)))
 test-rust: $(VENV)/.tests $(if $(LINK),$(WHEELS)/.tools)
 	cargo test $(TESTED)
 	cargo test --package parloop-interleavings
+
+# What these run, without running it.
+binaries: $(VENV)/.package
+	cargo test --no-run $(TESTED)
+	cargo test --no-run --package parloop-interleavings
+	cargo build --examples --benches $(TESTED)
 
 # OPENCL=intel runs them on Intel's OpenCL, whose compiler takes a third of the time of PoCL's; what PoCL alone has to do runs on PoCL.
 # Bytecode is written first, since tests start more than a thousand processes, and the environment may forbid these to write it.
@@ -125,7 +133,7 @@ docs: $(VENV)/.package $(VENV)/.docs docs-rust
 
 # The reference of Rust, which the site links to.
 docs-rust:
-	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --quiet --features parloop/cli --workspace --exclude parloop-python --exclude parloop-forking --exclude parloop-interleavings --exclude parloop-mpirun
+	RUSTC_WORKSPACE_WRAPPER= RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --quiet --features parloop/cli --workspace --exclude parloop-python --exclude parloop-forking --exclude parloop-interleavings --exclude parloop-mpirun
 
 bench:
 	$(MAKE) package PROFILE=wheel
