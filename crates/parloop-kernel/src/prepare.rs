@@ -376,6 +376,8 @@ mod tests {
             text.push_str(&format!("#endif\n#undef {name}\n#if 1\n"));
         }
         text.push_str(&format!("#endif\n#if 1\n{declarations}"));
+        let constants = include_str!("prelude/math_constants.h").replace("#ifndef M_PI", "#if 1");
+        text.push_str(&constants);
         let options = ["-Werror".to_owned()];
         compiler_of(Language::C).unwrap().compile(&text, &options).unwrap_or_else(|error| panic!("{error}"));
     }

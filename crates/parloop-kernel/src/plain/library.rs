@@ -78,6 +78,6 @@ fn constants(target: DeviceKind) -> &'static str {
     match target {
         DeviceKind::Cpu => "",
         DeviceKind::OpenCl => include_str!("opencl.h"),
-        DeviceKind::Cuda | DeviceKind::Hip => include_str!("device.h"),
+        DeviceKind::Cuda | DeviceKind::Hip => concat!(include_str!("../prelude/math_constants.h"), include_str!("device.h")),
     }
 }

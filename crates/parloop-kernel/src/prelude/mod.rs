@@ -27,7 +27,10 @@ pub(crate) const CPU_HEADERS: [&str; 7] = ["math.h", "stdbool.h", "stddef.h", "s
 
 pub(crate) fn prelude(target: DeviceKind, language: Language, needs: Needs) -> String {
     let (parts, atomics): (&[&str], &str) = match target {
-        DeviceKind::Cpu => (&[include_str!("library_cpu.h"), include_str!("cpu.h")], ""),
+        DeviceKind::Cpu => {
+            let declared = concat!("#ifdef PARLOOP_DECLARED\n", include_str!("math_constants.h"), "#endif\n");
+            (&[include_str!("library_cpu.h"), declared, include_str!("cpu.h")], "")
+        }
         DeviceKind::OpenCl => (&[include_str!("opencl.h")], include_str!("opencl_atomics.h")),
         DeviceKind::Cuda => (&[include_str!("cuda.h"), include_str!("device.h")], include_str!("device_atomics.h")),
         DeviceKind::Hip => (&[include_str!("hip.h"), include_str!("device.h")], include_str!("device_atomics.h")),
