@@ -14,10 +14,12 @@
 # make crates  package every crate that is published, in the order of their dependencies; UPLOAD=1 publishes
 
 SHELL := /bin/bash
-PYTHON ?= $(shell for v in 3.12 3.13 3.11 3.10; do p=$$(command -v python$$v) && $$p -c '' 2>/dev/null && echo $$p && break; done || true)
-ifeq ($(PYTHON),)
-PYTHON := python3
+# Makes environments; PYTHON is what they have.
+BOOT := $(shell for v in 3.12 3.13 3.11 3.10; do p=$$(command -v python$$v) && $$p -c 'import ensurepip' 2>/dev/null && echo $$p && break; done || true)
+ifeq ($(BOOT),)
+BOOT := python3
 endif
+PYTHON ?= $(BOOT)
 # `quick` for development, `wheel` for what is shipped and measured. CI has `dev`, as for the Rust tests, so that overflows are found.
 PROFILE ?= quick
 # Wheels are compiled and linked by zig, for an older glibc than that of this machine. The flag of rustc counts for the package alone, so
@@ -29,12 +31,19 @@ LINK := -- -C linker=$(ZIG)
 endif
 VENV := $(CURDIR)/.venv
 BIN := $(VENV)/bin
-WHEELS := $(CURDIR)/.venv-wheels
+# What builds the package is not in the environment that it is built for.
+BUILD := $(CURDIR)/.venv-build
+# uv takes a seventh of pip's time. Bytecode is written when a module is first imported: few of them ever are.
+INSTALL := $(BUILD)/bin/uv pip install --quiet
+ifdef PIP_INDEX_URL
+export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
+endif
+unexport PYTHONDONTWRITEBYTECODE
 export VIRTUAL_ENV := $(VENV)
 export CARGO_TERM_PROGRESS_WHEN ?= auto
 SOURCES := $(shell find crates -name '*.rs' -o -name '*.h' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test package lint format environment binaries test-rust test-python test-examples fuzz torture leaks interleavings memcheck wheel sdist crates bench drivers docs docs-rust clean
+.PHONY: demo test package lint format environment binaries test-rust test-python test-examples fuzz torture leaks interleavings memcheck wheel sdist crates bench drivers docs docs-rust documented clean
 
 # What pictures need is downloaded while the package is compiled.
 demo: $(VENV)/.tools
@@ -54,7 +63,7 @@ drivers: $(VENV)/.tests
 # All that tests and documentation download.
 environment: $(VENV)/.tests $(VENV)/.pictures $(VENV)/.docs $(if $(OPENCL),$(VENV)/.$(OPENCL)) drivers
 
-lint: format $(VENV)/.tools $(if $(LINK),$(WHEELS)/.tools)
+lint: format $(VENV)/.tools $(if $(LINK),$(BUILD)/.wheels)
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 
 format:
@@ -65,7 +74,7 @@ format:
 TESTED := --workspace --exclude parloop-python --exclude parloop-interleavings
 # PoCL compiles one kernel at a time in a process: with only a thread for each core, cores would be idle while threads wait for it.
 export RUST_TEST_THREADS ?= $(shell echo $$(($$(nproc) + 2)))
-test-rust: $(VENV)/.tests $(if $(LINK),$(WHEELS)/.tools)
+test-rust: $(VENV)/.tests $(if $(LINK),$(BUILD)/.wheels) documented
 	cargo test $(TESTED)
 	cargo test --package parloop-interleavings
 
@@ -76,9 +85,7 @@ binaries: $(VENV)/.package
 	cargo build --examples --benches $(TESTED)
 
 # OPENCL=intel runs them on Intel's OpenCL, whose compiler takes a third of the time of PoCL's; what PoCL alone has to do runs on PoCL.
-# Bytecode is written first, since tests start more than a thousand processes, and the environment may forbid these to write it.
 test-python: $(VENV)/.package $(VENV)/.tests $(if $(OPENCL),$(VENV)/.$(OPENCL))
-	$(BIN)/python -m compileall -q python/parloop
 	$(if $(OPENCL),OCL_ICD_VENDORS=$(VENV)/$(OPENCL)/vendors) $(BIN)/python -m pytest --numprocesses auto --dist loadfile --doctest-modules python/tests python/parloop
 	$(if $(OPENCL),$(BIN)/python -m pytest --quiet -k pocl python/tests/test_command.py python/tests/test_compile.py)
 	bash scripts/petsc.sh
@@ -107,9 +114,9 @@ memcheck:
 	bash scripts/memcheck.sh
 
 ifdef LINK
-wheel: $(VENV)/.tools $(WHEELS)/.tools
+wheel: $(VENV)/.tools $(BUILD)/.wheels
 	rm -f dist/*.whl
-	$(BIN)/maturin build --locked --profile $(PROFILE) --compatibility manylinux_2_28 --out dist $(LINK)
+	$(BUILD)/bin/maturin build --locked --profile $(PROFILE) --compatibility manylinux_2_28 --out dist $(LINK)
 	bash scripts/try-wheel.sh dist/*.whl
 else
 wheel:
@@ -118,7 +125,7 @@ endif
 
 sdist: $(VENV)/.tools
 	rm -f dist/*.tar.gz
-	$(BIN)/maturin sdist --out dist
+	$(BUILD)/bin/maturin sdist --out dist
 	$(if $(TRY),bash scripts/try-sdist.sh dist/*.tar.gz)
 
 crates:
@@ -131,50 +138,58 @@ docs: $(VENV)/.package $(VENV)/.docs docs-rust
 	cp -r target/doc docs/_build/html/rust
 	@echo "the site is docs/_build/html/index.html"
 
-# The reference of Rust, which the site links to.
-docs-rust:
-	RUSTC_WORKSPACE_WRAPPER= RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --quiet --features parloop/cli --workspace --exclude parloop-python --exclude parloop-forking --exclude parloop-interleavings --exclude parloop-mpirun
+# The reference of Rust, which the site links to. Where RUSTDOC is scripts/rustdoc.sh, the tests have written it.
+docs-rust: documented
+	[ "$(RUSTDOC)" ] || RUSTC_WORKSPACE_WRAPPER= RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --quiet --features parloop/cli --workspace --exclude parloop-python --exclude parloop-forking --exclude parloop-interleavings --exclude parloop-mpirun
+
+# rustdoc links to the crates that have a folder when it comes to the link.
+documented:
+	mkdir -p $(addprefix target/doc/,$(subst -,_,$(filter-out parloop-python,$(notdir $(wildcard crates/*)))))
 
 bench:
 	$(MAKE) package PROFILE=wheel
 	bash benches/run.sh
 
-$(VENV)/.tools:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "Python 3.10 or later is needed; name one with PYTHON=..."; exit 1; }
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check maturin numpy
+$(BUILD)/.tools:
+	@$(BOOT) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "Python 3.10 or later is needed; name one with PYTHON=... BOOT=..."; exit 1; }
+	$(BOOT) -m venv $(BUILD)
+	$(BUILD)/bin/pip install --quiet --disable-pip-version-check uv maturin
+	touch $@
+
+# Parloop compiles kernels with zig where that is in its environment, and tests want to see what happens without.
+$(BUILD)/.wheels: $(BUILD)/.tools Makefile
+	$(INSTALL) --python $(BUILD) ziglang auditwheel
+	touch $@
+
+$(VENV)/.tools: $(BUILD)/.tools
+	$(BUILD)/bin/uv venv --quiet --seed --allow-existing --python $(PYTHON) $(VENV)
+	$(INSTALL) numpy
 	touch $@
 
 $(VENV)/.tests: $(VENV)/.tools Makefile
-	$(BIN)/pip install --quiet --disable-pip-version-check pytest pytest-xdist scipy hypothesis islpy matplotlib mypy pymbolic pyopencl nvidia-cuda-nvrtc pyarrow meshio h5py mpi4py pyyaml tqdm
-	$(BIN)/pip install --quiet --disable-pip-version-check --ignore-installed --prefix $(VENV)/mpi5 mpich
+	$(INSTALL) pytest pytest-xdist scipy hypothesis islpy matplotlib mypy pymbolic pyopencl nvidia-cuda-nvrtc pyarrow meshio h5py mpi4py pyyaml tqdm
+	$(INSTALL) --prefix $(VENV)/mpi5 mpich
 	touch $@
 
 $(VENV)/.intel: $(VENV)/.tools Makefile
-	$(BIN)/pip install --quiet --disable-pip-version-check --ignore-installed --prefix $(VENV)/intel intel-opencl-rt intel-cmplr-lib-rt
+	$(INSTALL) --prefix $(VENV)/intel intel-opencl-rt intel-cmplr-lib-rt
 	mkdir -p $(VENV)/intel/vendors
 	echo $(VENV)/intel/lib/libintelocl.so >$(VENV)/intel/vendors/intel.icd
 	touch $@
 
 $(VENV)/.pictures: $(VENV)/.tools
-	$(BIN)/pip install --quiet --disable-pip-version-check matplotlib meshio
+	$(INSTALL) matplotlib meshio
 	touch $@
 
 $(VENV)/.docs: $(VENV)/.tools Makefile
-	$(BIN)/pip install --quiet --disable-pip-version-check sphinx myst-parser pydata-sphinx-theme sphinx-design sphinx-copybutton matplotlib meshio scipy
-	touch $@
-
-# They have an environment of their own: Parloop compiles kernels with zig where it is installed, and tests want to see what happens without.
-$(WHEELS)/.tools:
-	$(PYTHON) -m venv $(WHEELS)
-	$(WHEELS)/bin/pip install --quiet --disable-pip-version-check ziglang auditwheel
+	$(INSTALL) sphinx myst-parser pydata-sphinx-theme sphinx-design sphinx-copybutton matplotlib meshio scipy
 	touch $@
 
 # Python files are used in place; the package is rebuilt when Rust changes.
-$(VENV)/.package: $(VENV)/.tools $(if $(LINK),$(WHEELS)/.tools) $(SOURCES)
+$(VENV)/.package: $(VENV)/.tools $(if $(LINK),$(BUILD)/.wheels) $(SOURCES)
 	@echo "building parloop with profile $(PROFILE)"
-	$(BIN)/maturin develop --locked --profile $(PROFILE) $(LINK)
+	PATH=$(BUILD)/bin:$$PATH maturin develop --uv --locked --profile $(PROFILE) $(LINK)
 	touch $@
 
 clean:
-	rm -rf target dist docs/_build docs/tutorials/pictures $(VENV) $(WHEELS) .venv-peers
+	rm -rf target dist docs/_build docs/tutorials/pictures $(VENV) $(BUILD) .venv-peers

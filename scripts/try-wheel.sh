@@ -16,8 +16,8 @@ for library in $needed; do
 done
 echo "linked to: $needed"
 
-wheels=$(realpath "$(dirname "$0")/../.venv-wheels/bin")
-said=$("$wheels/auditwheel" show "$wheel" | tr '\n' ' ')
+build=$(realpath "$(dirname "$0")/../.venv-build/bin")
+said=$("$build/auditwheel" show "$wheel" | tr '\n' ' ')
 # PEP 600's names; manylinux2014 and older ones are aliases that auditwheel adds to them.
 minor=$(sed -nE 's/.*following platform tag: "manylinux_2_([0-9]+)_.*/\1/p' <<<"$said")
 [ -n "$minor" ] && [ "$minor" -le 28 ] || { echo "the wheel does not run on manylinux_2_28: $said"; exit 1; }
@@ -51,8 +51,8 @@ for version in 3.10 3.11 3.12 3.13; do
         [ -x "$candidate" ] && "$candidate" -c '' 2>/dev/null && python=$candidate && break
     done
     [ -n "$python" ] || { echo "python $version not found"; continue; }
-    "$python" -m venv --without-pip "$work/$version"
-    "$wheels/pip" --python "$work/$version/bin/python" install --quiet --disable-pip-version-check numpy "$wheel"
+    "$build/uv" venv --quiet --python "$python" "$work/$version"
+    "$build/uv" pip install --quiet --python "$work/$version" numpy "$wheel"
     # No OpenCL vendor is registered there, and no HIP or CUDA library has that name.
     (cd "$work" && OCL_ICD_VENDORS="$work/none" OPENCL_VENDOR_PATH="$work/none" PARLOOP_HIP="$work/none.so" PARLOOP_CACHE_DIR="$work/cache" \
         CUDA_VISIBLE_DEVICES="" "$work/$version/bin/python" smoke.py)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # C compiler and linker of wheels: zig, which carries the symbols of every glibc and links for that of manylinux_2_28, whatever glibc this
-# machine has. It comes from the package `ziglang` in .venv-wheels.
+# machine has. It comes from the package `ziglang` in .venv-build.
 set -eu
 # Without optimisation zig watches for undefined behaviour, by functions that only its own linker knows.
 arguments=(-fno-sanitize=undefined)
@@ -12,4 +12,4 @@ for argument in "$@"; do
         *) arguments+=("$argument") ;;
     esac
 done
-exec "$(dirname "$0")"/../.venv-wheels/bin/python -m ziglang cc -target "$(uname -m)-linux-gnu.2.28" "${arguments[@]}"
+exec "$(dirname "$0")"/../.venv-build/lib/python3*/site-packages/ziglang/zig cc -target "$(uname -m)-linux-gnu.2.28" "${arguments[@]}"

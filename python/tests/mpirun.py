@@ -1,11 +1,16 @@
 """Programs that several processes run, under every mpirun that is installed."""
 
+import json
 import os
 import pathlib
+import select
 import shutil
+import socket
 import subprocess
 import sys
+import tempfile
 import textwrap
+import time
 
 import parloop as pl
 from conftest import missing
@@ -34,23 +39,96 @@ def kernel(text):
 """
 
 
-def mpirun(launcher, ranks, program, tmp_path, **environment):
-    """The status of processes that run a program, and all that they wrote."""
+def command(launcher, ranks):
+    """The beginning of a command that starts processes."""
     if shutil.which(LAUNCHERS[launcher][0]) is None:
         missing(f"{LAUNCHERS[launcher][0]} (bash scripts/drivers.sh, make test-python)")
-    path = tmp_path / "program.py"
-    path.write_text(HEAD + textwrap.dedent(program))
-    command = [*LAUNCHERS[launcher], "-n", str(ranks), sys.executable, str(path)]
+    return [*LAUNCHERS[launcher], "-n", str(ranks), sys.executable]
+
+
+def surroundings(launcher, variables):
+    """The environment of processes."""
     folders = [str(pathlib.Path(pl.__file__).parents[1]), str(EXAMPLES)]
     if launcher == "standard":
-        environment["PARLOOP_MPI"] = str(STANDARD / "lib" / "libmpi_abi.so.1")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders), "PARLOOP_DEVICE": "cpu:1", **environment}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
+        variables = {"PARLOOP_MPI": str(STANDARD / "lib" / "libmpi_abi.so.1"), **variables}
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(folders), "PARLOOP_DEVICE": "cpu:1", **variables}
+
+
+def mpirun(launcher, ranks, program, tmp_path, **variables):
+    """The status of processes that run a program, and all that they wrote."""
+    path = tmp_path / "program.py"
+    path.write_text(HEAD + textwrap.dedent(program))
+    environment = surroundings(launcher, variables)
+    done = subprocess.run(
+        [*command(launcher, ranks), str(path)], env=environment, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL
+    )
     return done.returncode, done.stdout + done.stderr
 
 
-def passes(launcher, ranks, program, tmp_path, **environment):
-    """Runs a program whose processes all must come to its end."""
-    end = f"\nopen({str(tmp_path / 'done')!r} + str(rank), 'w').close()\n"
-    status, text = mpirun(launcher, ranks, textwrap.dedent(program) + end, tmp_path, **environment)
-    assert status == 0 and all((tmp_path / f"done{rank}").exists() for rank in range(ranks)), text
+class Processes:
+    """Processes that are started together and run one program after another: starting them takes most of the time of small programs."""
+
+    #: Those that wait for programs, by launcher, number and environment.
+    waiting = {}
+
+    def __init__(self, launcher, ranks, variables):
+        self.folder = tempfile.TemporaryDirectory(prefix="parloop-mpirun-")
+        self.said = pathlib.Path(self.folder.name, "said")
+        address = str(pathlib.Path(self.folder.name, "socket"))
+        with socket.socket(socket.AF_UNIX) as door, self.said.open("w") as said:
+            door.bind(address)
+            door.listen(ranks)
+            door.settimeout(60)
+            program = str(pathlib.Path(__file__).with_name("mpirun_process.py"))
+            self.launcher = subprocess.Popen(
+                [*command(launcher, ranks), program, address],
+                env=surroundings(launcher, variables), stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True,
+            )
+            try:
+                self.lines = [door.accept()[0] for _ in range(ranks)]
+            except TimeoutError:
+                self.end()
+                raise AssertionError(f"processes did not start: {self.said.read_text()}") from None
+        self.answers = {line: line.makefile() for line in self.lines}
+        self.ranks = {line: int(answers.readline()) for line, answers in self.answers.items()}
+
+    def run(self, path):
+        """What went wrong on any process. After a failure the others may wait for it: all are ended."""
+        for line in self.lines:
+            line.sendall(f"{path}\n".encode())
+        left, wrong = dict(self.ranks), []
+        end = time.monotonic() + 300
+        while left and (ready := select.select(list(left), [], [], max(0, end - time.monotonic()))[0]):
+            for line in ready:
+                answer = self.answers[line].readline()
+                rank = left.pop(line)
+                if (said := json.loads(answer) if answer else "the process ended") != "":
+                    wrong.append(f"rank {rank}: {said}")
+                    end = min(end, time.monotonic() + 2)
+        if left:
+            wrong.append(f"ranks {sorted(left.values())} did not come to an end")
+        if wrong:
+            self.end()
+            wrong.append(self.said.read_text())
+        return "\n".join(wrong)
+
+    def end(self):
+        os.killpg(self.launcher.pid, 9)
+        self.launcher.wait()
+
+
+def passes(launcher, ranks, program, tmp_path, alone=False, **variables):
+    """Runs a program whose processes all must come to its end; `alone` in processes of its own, so that they also end well."""
+    program = textwrap.dedent(program) + f"\nopen({str(tmp_path / 'done')!r} + str(rank), 'w').close()\n"
+    if alone:
+        status, said = mpirun(launcher, ranks, program, tmp_path, **variables)
+        wrong = "" if status == 0 else said
+    else:
+        path = tmp_path / "program.py"
+        path.write_text(HEAD + program)
+        key = launcher, ranks, *sorted(variables.items())
+        processes = Processes.waiting.pop(key, None) or Processes(launcher, ranks, variables)
+        wrong = processes.run(path)
+        if wrong == "":
+            Processes.waiting[key] = processes
+    assert wrong == "" and all((tmp_path / f"done{rank}").exists() for rank in range(ranks)), wrong

@@ -31,7 +31,7 @@ def test_the_airfoil_has_the_same_residuals(launcher, ranks, tmp_path):
     program += f"""
     assert ("libmpi_abi" in open("/proc/self/maps").read()) == {launcher == "standard"}
     """
-    passes(launcher, ranks, program, tmp_path)
+    passes(launcher, ranks, program, tmp_path, alone=True)
 
 
 PLATE = """
@@ -549,7 +549,7 @@ def test_a_forked_child_does_not_communicate(launcher, tmp_path):
     op2.par_loop(sums, mesh.cells, t(WRITE), u(READ, corners))
     assert t.gather().tolist() == [3] * 32
     """
-    passes(launcher, 2, program, tmp_path)
+    passes(launcher, 2, program, tmp_path, alone=True)
 
 
 @pytest.mark.parametrize(

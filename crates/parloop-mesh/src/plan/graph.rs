@@ -3,6 +3,10 @@
 use super::partition::Link;
 use super::{PlanError, incidence::fits};
 
+/// Elements that meet at one place are all neighbours of each other if there are at most this many; of more, which a mesh has only where everything
+/// leads to a few targets, each is a neighbour of those next to it. The number of pairs is then at most this many times the number of entries.
+const MOST_TOGETHER: usize = 128;
+
 /// Which elements of a set are neighbours: those of `e` are `list[starts[e]..starts[e + 1]]`, ascending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Graph {
@@ -14,15 +18,19 @@ pub struct Graph {
 
 impl Graph {
     /// Neighbours are elements to which one row leads, of a map to several of them; where there is no such map, elements that share targets: at
-    /// least two where they have more than two each.
+    /// least two where they have more than two each. Of more than 128 elements at one target, those with numbers far apart are not.
     ///
     /// # Errors
     /// There are more pairs than can be counted.
     pub fn of(set: usize, size: usize, links: &[Link<'_>]) -> Result<Graph, PlanError> {
         let mut rows: Vec<Vec<i32>> = vec![Vec::new(); size];
         let mut join = |elements: &[i32]| {
-            for &element in elements {
-                rows[element as usize].extend(elements.iter().filter(|&&other| other != element));
+            for (place, &element) in elements.iter().enumerate() {
+                let near = match elements.len() <= MOST_TOGETHER {
+                    true => elements,
+                    false => &elements[place.saturating_sub(MOST_TOGETHER / 2)..elements.len().min(place + MOST_TOGETHER / 2 + 1)],
+                };
+                rows[element as usize].extend(near.iter().filter(|&&other| other != element));
             }
         };
         let joining = |link: &&Link<'_>| link.to == set && link.from != set && link.arity > 1;

@@ -122,6 +122,18 @@ fn neighbours_are_those_that_a_row_joins_or_that_share_targets() {
 }
 
 #[test]
+fn elements_that_all_lead_to_one_target_are_not_all_neighbours() {
+    let (size, parts) = (20_000, 3);
+    let graph = Graph::of(0, size, &[Link { from: 0, to: 1, arity: 1, values: &vec![0; size] }]).unwrap();
+    assert!(graph.list.len() <= 128 * size, "{} pairs", graph.list.len());
+    let neighbours = |element: usize| &graph.list[graph.starts[element] as usize..graph.starts[element + 1] as usize];
+    assert!((0..size).all(|one| neighbours(one).iter().all(|&other| neighbours(other as usize).contains(&(one as i32)))));
+    let part_of = graph.partition(parts).unwrap();
+    let counts: Vec<usize> = (0..parts).map(|part| part_of.iter().filter(|&&found| found as usize == part).count()).collect();
+    assert!(counts.iter().all(|&count| count.abs_diff(size / parts) < size / 20), "{counts:?}");
+}
+
+#[test]
 fn the_partition_of_a_grid_is_even_and_cuts_little() {
     let side = 20;
     let at = |row: usize, column: usize| (row * side + column) as i32;
