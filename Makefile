@@ -74,15 +74,17 @@ format:
 TESTED := --workspace --exclude parloop-python --exclude parloop-interleavings
 # PoCL compiles one kernel at a time in a process: with only a thread for each core, cores would be idle while threads wait for it.
 export RUST_TEST_THREADS ?= $(shell echo $$(($$(nproc) + 2)))
+# SHORT=1 for half of the random cases.
 test-rust: $(VENV)/.tests $(if $(LINK),$(BUILD)/.wheels) documented
-	cargo test $(TESTED)
+	$(if $(SHORT),PARLOOP_CHAINS_CASES=200 PROPTEST_CASES=64 PARLOOP_MESH_CASES=3) cargo test $(TESTED)
 	cargo test --package parloop-interleavings
 
-# What these run, without running it.
-binaries: $(VENV)/.package
+# What these run, without running it. The package comes last: its crates are a chain, and tests of those that are done keep the other cores busy.
+binaries: $(VENV)/.tools $(if $(LINK),$(BUILD)/.wheels)
 	cargo test --no-run $(TESTED)
-	cargo test --no-run --package parloop-interleavings
 	cargo build --examples --benches $(TESTED)
+	cargo test --no-run --package parloop-interleavings
+	$(MAKE) package
 
 # OPENCL=intel runs them on Intel's OpenCL, whose compiler takes a third of the time of PoCL's; what PoCL alone has to do runs on PoCL.
 test-python: $(VENV)/.package $(VENV)/.tests $(if $(OPENCL),$(VENV)/.$(OPENCL))
