@@ -33,7 +33,7 @@ VENV := $(CURDIR)/.venv
 BIN := $(VENV)/bin
 # What builds the package is not in the environment that it is built for.
 BUILD := $(CURDIR)/.venv-build
-# uv takes a seventh of pip's time. Bytecode is written when a module is first imported: few of them ever are.
+# uv takes an eighth of pip's time. Bytecode is written when a module is first imported: few of them ever are.
 INSTALL := $(BUILD)/bin/uv pip install --quiet
 ifdef PIP_INDEX_URL
 export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
