@@ -76,15 +76,13 @@ TESTED := --workspace --exclude parloop-python --exclude parloop-interleavings
 export RUST_TEST_THREADS ?= $(shell echo $$(($$(nproc) + 2)))
 # SHORT=1 for half of the random cases.
 test-rust: $(VENV)/.tests $(if $(LINK),$(BUILD)/.wheels) documented
-	$(if $(SHORT),PARLOOP_CHAINS_CASES=200 PROPTEST_CASES=64 PARLOOP_MESH_CASES=3) cargo test $(TESTED)
+	$(if $(SHORT),PARLOOP_CHAINS_CASES=200 PROPTEST_CASES=64) cargo test $(TESTED)
 	cargo test --package parloop-interleavings
 
-# What these run, without running it. The package comes last: its crates are a chain, and tests of those that are done keep the other cores busy.
+# What these run, without running it.
 binaries: $(VENV)/.tools $(if $(LINK),$(BUILD)/.wheels)
 	cargo test --no-run $(TESTED)
 	cargo build --examples --benches $(TESTED)
-	cargo test --no-run --package parloop-interleavings
-	$(MAKE) package
 
 # OPENCL=intel runs them on Intel's OpenCL, whose compiler takes a third of the time of PoCL's; what PoCL alone has to do runs on PoCL.
 test-python: $(VENV)/.package $(VENV)/.tests $(if $(OPENCL),$(VENV)/.$(OPENCL))
