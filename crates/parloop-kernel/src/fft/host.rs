@@ -5,8 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use parloop_device::forked::Lock;
 use parloop_device::{DType, Device, Element, FftDirection, FftShape, as_bytes, as_bytes_mut};
-use rustfft::num_complex::Complex;
-use rustfft::{Fft, FftNum, FftPlanner};
+use parloop_fft::{Complex, Fft, FftNum, FftPlanner, Real};
 
 /// A transform of elements of either precision.
 pub(super) enum HostFft {
@@ -32,7 +31,7 @@ impl HostFft {
 }
 
 /// A real type with plans of its own.
-pub(super) trait Precision: FftNum {
+pub(super) trait Precision: Real {
     fn plans() -> &'static Lock<Plans<Self>>;
 }
 
@@ -56,13 +55,13 @@ pub(super) struct Plans<T: FftNum>(Option<(FftPlanner<T>, usize)>);
 
 impl<T: Precision> Plans<T> {
     fn get(&mut self, len: usize) -> [Arc<dyn Fft<T>>; 2] {
-        let (planner, count) = self.0.get_or_insert_with(|| (FftPlanner::new(), 0));
+        let (planner, count) = self.0.get_or_insert_with(|| (T::planner(), 0));
         // A plan is as large as a line, and whoever asks forever other lengths does not come back to the first.
         if *count == MOST_PLANS {
-            (*planner, *count) = (FftPlanner::new(), 0);
+            (*planner, *count) = (T::planner(), 0);
         }
         *count += 1;
-        [planner.plan_fft_forward(len), planner.plan_fft_inverse(len)]
+        T::plan(planner, len)
     }
 }
 
