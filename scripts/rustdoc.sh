@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# rustdoc as CI has it: where cargo asks for the examples of a crate, its reference is written to target/doc as well. `cargo doc` would have the
-# compiler read all crates and their dependencies once more.
+# rustdoc as CI has it: where cargo asks for the examples of a crate that has a folder in target/doc, its reference is written there as well. `cargo doc`
+# would have the compiler read all crates and their dependencies once more.
 set -eu
 if [[ " $* " = *" --test "* ]]; then
-    reference=()
-    arguments=("$@")
+    reference=() arguments=("$@") folder=$(dirname "$0")/../target/doc
     while [ $# -gt 0 ]; do
         case $1 in
             --test) ;;
             --test-run-directory) shift ;;
+            --crate-name) crate=$2 && reference+=("$1") ;;
             *) reference+=("$1") ;;
         esac
         shift
     done
-    rustdoc "${reference[@]}" --output "$(dirname "$0")/../target/doc"
+    [ ! -d "$folder/$crate" ] || rustdoc "${reference[@]}" --output "$folder"
     set -- "${arguments[@]}"
 fi
 exec rustdoc "$@"
