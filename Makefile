@@ -14,7 +14,7 @@
 # make crates  package every crate that is published, in the order of their dependencies; UPLOAD=1 publishes
 
 SHELL := /bin/bash
-# Makes environments; PYTHON is what they have.
+# BOOT makes the environments; PYTHON is the interpreter that they contain.
 BOOT := $(shell for v in 3.12 3.13 3.11 3.10; do p=$$(command -v python$$v) && $$p -c 'import ensurepip' 2>/dev/null && echo $$p && break; done || true)
 ifeq ($(BOOT),)
 BOOT := python3
@@ -33,7 +33,7 @@ VENV := $(CURDIR)/.venv
 BIN := $(VENV)/bin
 # What builds the package is not in the environment that it is built for.
 BUILD := $(CURDIR)/.venv-build
-# uv takes an eighth of pip's time. Bytecode is written when a module is first imported: few of them ever are.
+# uv takes an eighth of pip's time. Bytecode is written when a module is first imported, which most never are.
 INSTALL := $(BUILD)/bin/uv pip install --quiet
 ifdef PIP_INDEX_URL
 export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
@@ -140,7 +140,7 @@ docs: $(VENV)/.package $(VENV)/.docs docs-rust
 
 # The reference of Rust, which the site links to. Where RUSTDOC is scripts/rustdoc.sh, the tests have written it.
 docs-rust: documented
-	[ "$(RUSTDOC)" ] || RUSTC_WORKSPACE_WRAPPER= RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --quiet --features parloop/cli --workspace --exclude parloop-python --exclude parloop-forking --exclude parloop-interleavings --exclude parloop-mpirun
+	[ "$(notdir $(RUSTDOC))" = rustdoc.sh ] || RUSTC_WORKSPACE_WRAPPER= RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --quiet --features parloop/cli --workspace --exclude parloop-python --exclude parloop-forking --exclude parloop-interleavings --exclude parloop-mpirun
 
 # rustdoc links to the crates that have a folder when it comes to the link.
 documented:
@@ -151,7 +151,6 @@ bench:
 	bash benches/run.sh
 
 $(BUILD)/.tools:
-	@$(BOOT) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "Python 3.10 or later is needed; name one with PYTHON=... BOOT=..."; exit 1; }
 	$(BOOT) -m venv $(BUILD)
 	$(BUILD)/bin/pip install --quiet --disable-pip-version-check uv maturin
 	touch $@
@@ -162,6 +161,7 @@ $(BUILD)/.wheels: $(BUILD)/.tools Makefile
 	touch $@
 
 $(VENV)/.tools: $(BUILD)/.tools
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "Python 3.10 or later is needed; name one with PYTHON=..."; exit 1; }
 	$(BUILD)/bin/uv venv --quiet --seed --allow-existing --python $(PYTHON) $(VENV)
 	$(INSTALL) numpy
 	touch $@

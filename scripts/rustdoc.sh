@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# rustdoc as CI has it: where cargo asks for the examples of a crate that has a folder in target/doc, its reference is written there as well. `cargo doc`
+# The rustdoc that CI uses: where cargo asks for the examples of a crate that has a folder in target/doc, its reference is written there as well. `cargo doc`
 # would have the compiler read all crates and their dependencies once more.
 set -eu
 if [[ " $* " = *" --test "* ]]; then
