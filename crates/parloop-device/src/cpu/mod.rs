@@ -4,6 +4,7 @@ mod compiler;
 mod cpuinfo;
 mod crew;
 mod device;
+mod elf;
 mod event;
 mod growable;
 mod memory;

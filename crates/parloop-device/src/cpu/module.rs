@@ -10,6 +10,7 @@ use std::sync::Arc;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use rustix::fs::{MemfdFlags, memfd_create};
 
+use super::elf;
 use super::pool::Pool;
 use super::sharing::Sharing;
 use crate::backend::{RawFunction, RawModule};
@@ -56,7 +57,7 @@ impl Drop for Loaded {
 impl CpuModule {
     pub(super) fn load(properties: &Properties, binary: &ModuleBinary, pool: Arc<Pool>) -> Result<CpuModule> {
         let failed = |reason: String| DeviceError::Load { device: properties.id.to_string(), reason };
-        check_elf(&binary.bytes).map_err(|reason| failed(reason.to_owned()))?;
+        elf::check(&binary.bytes).map_err(|reason| failed(reason.to_owned()))?;
         let descriptor =
             memfd_create("parloop", MemfdFlags::CLOEXEC).map_err(|e| failed(format!("could not create a file in memory: {e}")))?;
         let mut file = std::fs::File::from(descriptor);
@@ -83,20 +84,6 @@ fn keep_threads(module: &[u8]) -> bool {
         drop(kept);
     }
     named.contains(&true)
-}
-
-/// Truncated files would load and then fault on access, so the loader gets only complete files.
-fn check_elf(bytes: &[u8]) -> Result<(), &'static str> {
-    if bytes.get(..5) != Some(b"\x7fELF\x02") {
-        return Err("not a 64-bit ELF shared library");
-    }
-    let word = |at: usize, len: usize| {
-        let mut value = [0; 8];
-        value[..len].copy_from_slice(bytes.get(at..at + len).ok_or("cut short")?);
-        Ok::<u64, &'static str>(u64::from_le_bytes(value))
-    };
-    let sections_end = word(40, 8)?.checked_add(word(58, 2)? * word(60, 2)?).ok_or("damaged")?;
-    if sections_end > bytes.len() as u64 { Err("cut short") } else { Ok(()) }
 }
 
 impl RawModule for CpuModule {
@@ -151,19 +138,5 @@ impl RawFunction for CpuFunction {
         let run = |begin, end| unsafe { args.call(self, turn, begin, end) };
         self.sharing.run(range, run);
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_library_that_is_not_whole_is_refused() {
-        assert_eq!(check_elf(b""), Err("not a 64-bit ELF shared library"));
-        assert_eq!(check_elf(b"\x7fELF\x02"), Err("cut short"));
-        let own = std::fs::read("/proc/self/exe").unwrap();
-        assert_eq!(check_elf(&own), Ok(()));
-        assert_eq!(check_elf(&own[..own.len() - 1]), Err("cut short"));
     }
 }
