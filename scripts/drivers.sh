@@ -8,7 +8,7 @@ has() { ldconfig -p 2>/dev/null | grep -q "$1"; }
 ls /etc/OpenCL/vendors/*.icd >/dev/null 2>&1 && has libOpenCL.so.1 || packages+=(pocl-opencl-icd ocl-icd-libopencl1)
 has libamdhip64.so || packages+=(libamdhip64-5)
 has libhiprtc-builtins.so || ls /usr/lib/*/libhiprtc-builtins.so* >/dev/null 2>&1 || packages+=(libhiprtc-builtins5)
-ls /usr/include/cblas.h /usr/include/*/cblas.h >/dev/null 2>&1 || packages+=(libopenblas-dev)
+ls /usr/include/{,*/}cblas.h 2>/dev/null | grep -q . || packages+=(libopenblas-dev)
 command -v mpirun.openmpi >/dev/null || packages+=(openmpi-bin)
 has libmpi.so.40 || packages+=(libopenmpi3)
 command -v mpirun.mpich >/dev/null || packages+=(mpich)
