@@ -554,7 +554,7 @@ def test_every_kernel_compiles_for_cuda(nvrtc):
     sources = list(kernels.arithmetic())
     assert len(sources) > 300
     for begin in range(0, len(sources), 50):
-        pl.compile_for("cuda", "sm_90", kernels.together(sources[begin : begin + 50]), arguments=["--fmad=false"])
+        pl.compile_for("cuda", "sm_90", kernels.together(sources[begin : begin + 50]), arguments=["--fmad=false", "--Ofast-compile=max"])
 
 
 def test_kernels_compile_for_hip_without_a_gpu():

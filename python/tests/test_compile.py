@@ -198,8 +198,12 @@ def test_every_kernel_compiles_for_hip_without_a_gpu():
         except pl.errors.CompilerMissingError as error:
             print("MISSING", error)
             raise SystemExit
+        units = {}
         for name, source in kernels.ALL.items():
-            binary = pl.compile_for("hip", "gfx90a", source)
+            units.setdefault(name.split(" of ")[0], []).append(source)
+        for name, sources in units.items():
+            alone = len(sources) == 1
+            binary = pl.compile_for("hip", "gfx90a", sources[0] if alone else kernels.together(sources), cpp=not alone)
             assert b"\\x7fELF" in binary[:4] or b"__CLANG_OFFLOAD_BUNDLE__" in binary[:64], (name, binary[:32])
         try:
             pl.compile_for("hip", "gfx90a", "GPUKERN void broken(double *x) {\\n x[0] = nothing_of_that_name;\\n}")

@@ -111,6 +111,8 @@ class Program:
 
     def press_until(self, lines, pid=None):
         """Presses Ctrl-C until a line comes: what has not run for a moment is not watched yet."""
+        # Nor is it where a driver has just set a handler of its own; the next press by a person would be later.
+        time.sleep(0.1)
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             self.press(pid)

@@ -56,7 +56,7 @@ def test_a_field_is_used_while_another_thread_makes_the_memory_move():
 
             thread = threading.Thread(target=write)
             thread.start()
-            for size in (5_000_000, 40_000_000, 100_000_000):
+            for size in (2_000_000, 5_000_000, 20_000_000):
                 buffer.grow(size)
             done.append(1)
             thread.join()
