@@ -32,10 +32,24 @@ pub const WATCH_DIVISIONS: &str = "-fsanitize=integer-divide-by-zero";
 /// The libraries of gcc without that of its sanitizer, which also defines the function, and need not be installed.
 const GCC_LIBRARIES: [&str; 4] = ["-nodefaultlibs", "-lgcc_s", "-lgcc", "-lc"];
 
-/// What objects may use of others and be linked with none: the executable brings the C library, and these functions have one meaning in all of its
-/// versions. Those of `math.h` do not.
-const IN_EVERY_PROCESS: [&str; 10] =
-    ["_GLOBAL_OFFSET_TABLE_", "__tls_get_addr", "abort", "calloc", "free", "malloc", "memcmp", "memcpy", "memmove", "memset"];
+/// What objects may use of others and be linked with no shared library: the executable brings the C library, and these functions have one meaning in
+/// all of its versions. Those of `math.h` do not. The last ones, arithmetic of 128 bits, are in the archive of gcc itself.
+const NEEDS_NO_LIBRARY: [&str; 14] = [
+    "_GLOBAL_OFFSET_TABLE_",
+    "__tls_get_addr",
+    "abort",
+    "calloc",
+    "free",
+    "malloc",
+    "memcmp",
+    "memcpy",
+    "memmove",
+    "memset",
+    "__divti3",
+    "__modti3",
+    "__udivti3",
+    "__umodti3",
+];
 
 /// Whether an option of a compilation is nothing to the linker. Of most options this is not known.
 fn is_for_objects_alone(option: &str) -> bool {
@@ -170,13 +184,13 @@ impl SystemCompiler {
         self.run(command.arg("-lm").args(libraries), source)
     }
 
-    /// Links with nothing what needs nothing: for a small kernel, gcc's linker reads the symbols of the C library for a fifth of the whole time.
+    /// Links with no shared library what needs none: for a small kernel, gcc's linker reads the symbols of the C library for a fifth of the whole time.
     fn build_in_two_steps(&self, source: &str, options: &[String], object: &Path, library: &Path) -> Result<(), CompileError> {
         self.run(self.compilation(options, object).arg("-c"), source)?;
         let bytes = std::fs::read(object).map_err(|e| self.no_output(&e))?;
-        let is_here = |name: &&[u8]| IN_EVERY_PROCESS.iter().any(|here| here.as_bytes() == *name);
-        let needs_nothing = elf::undefined(&bytes).is_ok_and(|names| names.iter().all(is_here));
-        let libraries = if needs_nothing { vec!["-nostdlib"] } else { [&["-lm"], self.flavour.libraries].concat() };
+        let is_listed = |name: &&[u8]| NEEDS_NO_LIBRARY.iter().any(|listed| listed.as_bytes() == *name);
+        let needs_none = elf::undefined(&bytes).is_ok_and(|names| names.iter().all(is_listed));
+        let libraries = if needs_none { vec!["-nostdlib", "-lgcc"] } else { [&["-lm"], self.flavour.libraries].concat() };
         let mut command = Command::new(&self.program);
         command.args(["-shared", WITHOUT_PLUGIN]).arg(object).arg("-o").arg(library).args(libraries);
         self.run(&mut command, "")
@@ -390,6 +404,8 @@ mod tests {
         let copies = "#include <string.h>\nvoid f(char *to, char *from, int n) { memcpy(to, from, n); memset(to, 7, n); }";
         assert_eq!(linked("double f(double x) { return 2 * x; }", &["-O2", "-DN=3"]), [false, false]);
         assert_eq!(linked(copies, &[]), [false, false]);
+        let divides = "__int128 f(__int128 a, unsigned __int128 b) { return a / 3 + a % 7 + (__int128)(b / 5 + b % 9); }";
+        assert_eq!(linked(divides, &[]), [false, false]);
         assert!(linked("double sin(double); double f(double x) { return sin(x); }", &[])[0]);
         assert!(linked("int puts(const char *); int f(void) { return puts(\"\"); }", &[])[1]);
         // Whatever an option says to the linker holds.
