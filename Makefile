@@ -75,8 +75,8 @@ TESTED := --workspace --exclude parloop-python --exclude parloop-interleavings
 # PoCL compiles one kernel at a time in a process: with only a thread for each core, cores would be idle while threads wait for it.
 export RUST_TEST_THREADS ?= $(shell echo $$(($$(nproc) + 2)))
 # SHORT=1 for half of the random cases.
-test-rust: $(VENV)/.tests $(if $(LINK),$(BUILD)/.wheels) $(if $(OPENCL),$(VENV)/.$(OPENCL)) documented
-	$(if $(SHORT),PARLOOP_CHAINS_CASES=200 PROPTEST_CASES=64) cargo test $(if $(OPENCL),--config "target.'cfg(unix)'.runner = '$(CURDIR)/scripts/start-test.sh'") $(TESTED)
+test-rust: $(VENV)/.tests $(if $(LINK),$(BUILD)/.wheels) documented
+	$(if $(SHORT),PARLOOP_CHAINS_CASES=200 PROPTEST_CASES=64) cargo test $(TESTED)
 	cargo test --package parloop-interleavings
 
 # What these run, without running it.
