@@ -32,9 +32,9 @@ pub const WATCH_DIVISIONS: &str = "-fsanitize=integer-divide-by-zero";
 /// The libraries of gcc without that of its sanitizer, which also defines the function, and need not be installed.
 const GCC_LIBRARIES: [&str; 4] = ["-nodefaultlibs", "-lgcc_s", "-lgcc", "-lc"];
 
-/// What objects may use of others and be linked with no shared library: the executable brings the C library, and these functions have one meaning in
-/// all of its versions. Those of `math.h` do not. The last ones, arithmetic of 128 bits, are in the archive of gcc itself.
-const NEEDS_NO_LIBRARY: [&str; 14] = [
+/// What objects may use of others and be linked with no shared library: a dynamic executable brings the C library, and these functions have one meaning
+/// in all of its versions. Those of `math.h` do not. The last ones, arithmetic of 128 bits, are in the archive of gcc itself.
+const NEEDS_NO_LIBRARY: [&str; 16] = [
     "_GLOBAL_OFFSET_TABLE_",
     "__tls_get_addr",
     "abort",
@@ -46,10 +46,15 @@ const NEEDS_NO_LIBRARY: [&str; 14] = [
     "memmove",
     "memset",
     "__divti3",
+    "__divmodti4",
     "__modti3",
     "__udivti3",
+    "__udivmodti4",
     "__umodti3",
 ];
+
+/// Links with no shared library, but with what begins and ends each: a source that defines `_init` is refused there.
+const WITHOUT_LIBRARIES: [&str; 2] = ["-nodefaultlibs", "-lgcc"];
 
 /// Whether an option of a compilation is nothing to the linker. Of most options this is not known.
 fn is_for_objects_alone(option: &str) -> bool {
@@ -162,7 +167,7 @@ impl SystemCompiler {
         let metadata = resolved.metadata().map_err(not_started)?;
         let modified = metadata.modified().map_err(not_started)?;
         let identity = format!(
-            "{} {} {modified:?} {words:?} {FLAGS:?} {GCC_FLAGS:?} {FIRST_LINES:?} {GCC_LIBRARIES:?} {:?} {}",
+            "{} {} {modified:?} {words:?} {FLAGS:?} {GCC_FLAGS:?} {FIRST_LINES:?} {GCC_LIBRARIES:?} {NEEDS_NO_LIBRARY:?} {WITHOUT_LIBRARIES:?} {:?} {}",
             resolved.display(),
             metadata.len(),
             flavour.flags,
@@ -189,11 +194,17 @@ impl SystemCompiler {
         self.run(self.compilation(options, object).arg("-c"), source)?;
         let bytes = std::fs::read(object).map_err(|e| self.no_output(&e))?;
         let is_listed = |name: &&[u8]| NEEDS_NO_LIBRARY.iter().any(|listed| listed.as_bytes() == *name);
-        let needs_none = elf::undefined(&bytes).is_ok_and(|names| names.iter().all(is_listed));
-        let libraries = if needs_none { vec!["-nostdlib", "-lgcc"] } else { [&["-lm"], self.flavour.libraries].concat() };
-        let mut command = Command::new(&self.program);
-        command.args(["-shared", WITHOUT_PLUGIN]).arg(object).arg("-o").arg(library).args(libraries);
-        self.run(&mut command, "")
+        let needs_none = !cfg!(target_feature = "crt-static") && elf::undefined(&bytes).is_ok_and(|names| names.iter().all(is_listed));
+        let link = |libraries: &[&str]| {
+            let mut command = Command::new(&self.program);
+            command.args(["-shared", WITHOUT_PLUGIN]).arg(object).arg("-o").arg(library).args(libraries);
+            self.run(&mut command, "")
+        };
+        // A compiler that links its own way may want what ours does not.
+        if needs_none && link(&WITHOUT_LIBRARIES).is_ok() {
+            return Ok(());
+        }
+        link(&[&["-lm"], self.flavour.libraries].concat())
     }
 
     /// The command for a source that is read from the standard input.
@@ -408,8 +419,25 @@ mod tests {
         assert_eq!(linked(divides, &[]), [false, false]);
         assert!(linked("double sin(double); double f(double x) { return sin(x); }", &[])[0]);
         assert!(linked("int puts(const char *); int f(void) { return puts(\"\"); }", &[])[1]);
+        // A linker that wants all names defined gets them.
+        let folder = tempfile::tempdir().unwrap();
+        let strict = folder.path().join("gcc");
+        std::fs::write(&strict, "#!/bin/sh\nexec cc \"$@\" -Wl,-z,defs\n").unwrap();
+        std::fs::set_permissions(&strict, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let strict = SystemCompiler::from_command(&C, strict.to_str().unwrap(), OsString::new()).unwrap();
+        assert!(strict.is_gcc);
+        assert!(memchr::memmem::find(&strict.compile(copies, &[]).unwrap(), b"libc.so.6").is_some());
         // Whatever an option says to the linker holds.
         assert_eq!(linked("int x;", &["-Wl,--no-as-needed"]), [true, true]);
+    }
+
+    #[test]
+    fn functions_that_every_library_has_are_not_replaced() {
+        let compiler = SystemCompiler::find(Language::C).unwrap();
+        for name in ["_init", "_fini"] {
+            let error = compiler.compile(&format!("void {name}(double *x) {{ x[0] = 7; }}"), &[]).unwrap_err();
+            assert!(error.to_string().contains(&format!("multiple definition of `{name}'")), "{error}");
+        }
     }
 
     #[test]

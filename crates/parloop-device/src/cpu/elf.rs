@@ -14,6 +14,9 @@ pub(super) fn undefined(bytes: &[u8]) -> Result<Vec<&[u8]>, &'static str> {
     const SYMBOLS: u64 = 2;
     check(bytes)?;
     let (sections, size, count) = (word(bytes, 40, 8)?, word(bytes, 58, 2)?, word(bytes, 60, 2)?);
+    if count == 0 {
+        return Err("has more sections than are counted here");
+    }
     let header = |section: u64| {
         let offset = section.checked_mul(size).and_then(|offset| offset.checked_add(sections)).ok_or("damaged")?;
         part(bytes, offset, 64)
@@ -61,9 +64,13 @@ mod tests {
 
     /// An object in which `f` calls `sin` and `sum`, and defines `f` and `scale`.
     fn object() -> Vec<u8> {
+        compiled("double sin(double), sum(double), scale; double f(double x) { return sin(x) + sum(x) * scale; }")
+    }
+
+    fn compiled(text: &str) -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
         let (source, object) = (folder.path().join("f.c"), folder.path().join("f.o"));
-        std::fs::write(&source, "double sin(double), sum(double), scale; double f(double x) { return sin(x) + sum(x) * scale; }").unwrap();
+        std::fs::write(&source, text).unwrap();
         let status = std::process::Command::new("cc").arg("-c").arg(&source).arg("-o").arg(&object).status().unwrap();
         assert!(status.success());
         std::fs::read(object).unwrap()
@@ -76,6 +83,13 @@ mod tests {
         names.retain(|name| *name != b"_GLOBAL_OFFSET_TABLE_");
         names.sort_unstable();
         assert_eq!(names, [&b"sin"[..], b"sum"]);
+    }
+
+    #[test]
+    fn an_object_of_more_sections_than_its_header_can_count_is_refused() {
+        let many = r#"__asm__(".altmacro\n.macro one n\n.section .rodata.s\\n\n.byte 1\n.endm\n.set i,0\n.rept 65300\none %i\n.set i,i+1\n.endr\n.text");"#;
+        let object = compiled(&format!("{many} double sin(double); double f(double x) {{ return sin(x); }}"));
+        assert_eq!(undefined(&object), Err("has more sections than are counted here"));
     }
 
     #[test]
