@@ -122,6 +122,44 @@ fn neighbours_are_those_that_a_row_joins_or_that_share_targets() {
 }
 
 #[test]
+fn cells_are_neighbours_over_their_sides_whichever_maps_there_are() {
+    let vertices = Link { from: 0, to: 1, arity: 3, values: &[0, 1, 2, 1, 3, 2, 3, 4, 2] };
+    let sides = Link { from: 0, to: 2, arity: 3, values: &[0, 1, 2, 3, 4, 1, 5, 6, 4] };
+    let row = Graph::of(0, 3, &[vertices]).unwrap();
+    assert_eq!((&row.starts[..], &row.list[..]), (&[0, 1, 3, 4][..], &[1, 0, 2, 1][..]));
+    for links in [&[sides][..], &[vertices, sides], &[sides, vertices]] {
+        assert_eq!(Graph::of(0, 3, links).unwrap(), row, "{links:?}");
+    }
+    // Triangles that meet at points alone.
+    let points = Link { from: 0, to: 1, arity: 3, values: &[0, 1, 2, 2, 3, 4, 5, 6, 7] };
+    assert_eq!(Graph::of(0, 3, &[points]).unwrap().list, [1, 0]);
+    // A target that a row has twice counts once.
+    let twice = Link { from: 0, to: 1, arity: 3, values: &[0, 0, 1, 0, 2, 3, 3, 2, 4] };
+    assert_eq!(Graph::of(0, 3, &[twice]).unwrap().list, [2, 1]);
+    assert_eq!(Graph::of(0, 2, &[]).unwrap(), Graph { starts: vec![0, 0, 0], list: vec![] });
+}
+
+/// The pole of a mesh: triangles around one vertex, whose numbers have no order. Each shares a side with two.
+#[test]
+fn neighbours_around_a_crowded_target_are_found_at_their_other_targets() {
+    for size in [5, 128, 130, 1009] {
+        let number = |place: usize| place * 3 % size;
+        let mut values = vec![0; 3 * size];
+        for place in 0..size {
+            let next = 1 + (place + 1) % size;
+            values[3 * number(place)..][..3].copy_from_slice(&[0, 1 + place as i32, next as i32]);
+        }
+        let graph = Graph::of(0, size, &[Link { from: 0, to: 1, arity: 3, values: &values }]).unwrap();
+        for place in 0..size {
+            let mut expected = [number((place + size - 1) % size), number((place + 1) % size)].map(|element| element as i32);
+            expected.sort_unstable();
+            let (begin, end) = (graph.starts[number(place)] as usize, graph.starts[number(place) + 1] as usize);
+            assert_eq!(graph.list[begin..end], expected, "{place} of {size}");
+        }
+    }
+}
+
+#[test]
 fn elements_that_all_lead_to_one_target_are_not_all_neighbours() {
     let (size, parts) = (20_000, 3);
     let graph = Graph::of(0, size, &[Link { from: 0, to: 1, arity: 1, values: &vec![0; size] }]).unwrap();
