@@ -34,6 +34,11 @@ def pytest_collection_finish():
     gc.freeze()
 
 
+def pytest_sessionfinish():
+    if mpirun := sys.modules.get("mpirun"):
+        mpirun.Processes.end_all()
+
+
 FOUND = pl.devices()
 DEVICES = ["cpu", "cpu:1", "cpu:3"] + [device.name for device in FOUND if device.kind != "cpu"]
 GPUS = [name for name in DEVICES if not name.startswith("cpu")]

@@ -1,10 +1,12 @@
 """Programs that several processes run, under every mpirun that is installed."""
 
+import contextlib
 import json
 import os
 import pathlib
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -84,37 +86,86 @@ class Processes:
                 [*command(launcher, ranks), program, address],
                 env=surroundings(launcher, variables), stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True,
             )
+            self.lines, self.processes = [], []
             try:
-                self.lines = [door.accept()[0] for _ in range(ranks)]
-            except TimeoutError:
+                for _ in range(ranks):
+                    self.lines.append(door.accept()[0])
+                self.answers = {line: line.makefile() for line in self.lines}
+                self.ranks = {}
+                for line, answers in self.answers.items():
+                    rank, process = map(int, answers.readline().split())
+                    self.ranks[line] = rank
+                    self.processes.append(os.pidfd_open(process))
+            except (OSError, ValueError):
                 self.end()
-                raise AssertionError(f"processes did not start: {self.said.read_text()}") from None
-        self.answers = {line: line.makefile() for line in self.lines}
-        self.ranks = {line: int(answers.readline()) for line, answers in self.answers.items()}
+                raise AssertionError(f"processes did not start: {self.written(0)}") from None
+            except BaseException:
+                self.end()
+                raise
 
     def run(self, path):
         """What went wrong on any process. After a failure the others may wait for it: all are ended."""
+        begin = self.said.stat().st_size
+        try:
+            wrong = self.wrong(path)
+        except BaseException:
+            self.end()
+            raise
+        if wrong:
+            self.end()
+            wrong.append(self.written(begin))
+        return "\n".join(wrong)
+
+    def wrong(self, path):
         for line in self.lines:
             line.sendall(f"{path}\n".encode())
         left, wrong = dict(self.ranks), []
         end = time.monotonic() + 300
         while left and (ready := select.select(list(left), [], [], max(0, end - time.monotonic()))[0]):
             for line in ready:
-                answer = self.answers[line].readline()
+                try:
+                    answer = self.answers[line].readline()
+                except ConnectionResetError:
+                    answer = ""
                 rank = left.pop(line)
                 if (said := json.loads(answer) if answer else "the process ended") != "":
                     wrong.append(f"rank {rank}: {said}")
                     end = min(end, time.monotonic() + 2)
         if left:
             wrong.append(f"ranks {sorted(left.values())} did not come to an end")
-        if wrong:
-            self.end()
-            wrong.append(self.said.read_text())
-        return "\n".join(wrong)
+        return wrong
 
-    def end(self):
-        os.killpg(self.launcher.pid, 9)
-        self.launcher.wait()
+    def written(self, begin):
+        """What the processes wrote from this byte on."""
+        return self.said.read_bytes()[begin:].decode(errors="replace")
+
+    def is_over(self):
+        """Whether a process ended between two programs."""
+        return self.launcher.poll() is not None or bool(select.select(self.lines, [], [], 0)[0])
+
+    def end(self, patience=0):
+        """Ends all of them; with patience, in seconds, they may end by themselves first, and else are killed: launchers put them in groups of their own."""
+        for line in self.lines:
+            with contextlib.suppress(OSError):
+                line.shutdown(socket.SHUT_RDWR)
+        try:
+            self.launcher.wait(patience)
+        except subprocess.TimeoutExpired:
+            self.launcher.terminate()
+            try:
+                self.launcher.wait(5)
+            except subprocess.TimeoutExpired:
+                os.killpg(self.launcher.pid, signal.SIGKILL)
+                self.launcher.wait()
+        for process in self.processes:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(process, signal.SIGKILL)
+            os.close(process)
+
+    @classmethod
+    def end_all(cls):
+        while cls.waiting:
+            cls.waiting.popitem()[1].end(patience=10)
 
 
 def passes(launcher, ranks, program, tmp_path, alone=False, **variables):
@@ -127,7 +178,11 @@ def passes(launcher, ranks, program, tmp_path, alone=False, **variables):
         path = tmp_path / "program.py"
         path.write_text(HEAD + program)
         key = launcher, ranks, *sorted(variables.items())
-        processes = Processes.waiting.pop(key, None) or Processes(launcher, ranks, variables)
+        processes = Processes.waiting.pop(key, None)
+        if processes is not None and processes.is_over():
+            processes.end()
+            processes = None
+        processes = processes or Processes(launcher, ranks, variables)
         wrong = processes.run(path)
         if wrong == "":
             Processes.waiting[key] = processes

@@ -223,7 +223,7 @@ def test_maps_of_three_maps_lead_through_elements_of_others(tmp_path):
     cells, nodes = op2.Set(200, "cells"), op2.Set(300, "nodes")
     first = op2.Map(cells, nodes, 1, rng.integers(0, 300, 200), "first")
     jump = op2.Map(nodes, nodes, 1, rng.permutation(300), "jump")
-    far = op2.ComposedMap(op2.ComposedMap(jump, jump), first)
+    far = op2.ComposedMap(op2.ComposedMap(jump, jump, name="twice"), first, name="far")
     reached = far.values.ravel().copy()
     x = op2.Dat(nodes, dtype=np.int64, name="x")
     op2.distribute(cells, by=np.arange(200) * size // 200)
